@@ -1,0 +1,23 @@
+"""recollect: how well, and how reliably, does a sequence model learn to recall?
+
+`from recollect import RunSpec, run, load` is lazy: importing the package loads neither torch nor anything slow.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from recollect.api import load, run
+    from recollect.compose import make_spec
+    from recollect.spec import RunSpec
+
+_WHERE = {"RunSpec": "spec", "make_spec": "compose", "run": "api", "load": "api"}
+
+__all__ = ["RunSpec", "load", "make_spec", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _WHERE:
+        raise AttributeError(f"module 'recollect' has no attribute '{name}'")
+    from importlib import import_module
+
+    return getattr(import_module(f"recollect.{_WHERE[name]}"), name)

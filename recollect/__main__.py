@@ -1,0 +1,6 @@
+"""`python -m recollect`."""
+
+from recollect.cli import main
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,48 @@
+"""Options that several commands share."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from cyclopts import Parameter
+
+from recollect.compose import flatten
+from recollect.errors import BadInput
+
+StorePath = Annotated[Path, Parameter(name=["--store"], help="the store's file")]
+Sets = Annotated[
+    tuple[str, ...],
+    Parameter(
+        name=["--set"],
+        negative=(),
+        help="any field of the spec, as task.length=64 or model.mixer.n_heads=2; may be repeated",
+    ),
+]
+Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
+
+
+def read_sets(sets: tuple[str, ...]) -> dict[str, Any]:
+    """task.length=64 -> {'task.length': 64}, values read as YAML."""
+    out: dict[str, Any] = {}
+    for text in sets:
+        key, equals, value = text.partition("=")
+        if not equals or not key:
+            raise BadInput(f"--set: write field=value (got '{text}')")
+        try:
+            out[key.strip()] = yaml.safe_load(value)
+        except yaml.YAMLError:
+            raise BadInput(f"--set {key}: cannot read the value '{value}'") from None
+    return out
+
+
+def read_yaml(file: Path) -> dict[str, Any]:
+    """A YAML file of spec fields, nested or dotted -> {'task.length': 64}."""
+    try:
+        plain = yaml.safe_load(file.read_text())
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
+    except yaml.YAMLError as error:
+        raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
+    if not isinstance(plain, dict):
+        raise BadInput(f"{file}: a mapping of fields is needed (got {type(plain).__name__})")
+    return flatten(plain)

@@ -1,0 +1,35 @@
+"""One clear sentence for bad input: where, what was given, what is allowed, the nearest name."""
+
+import difflib
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+
+class BadInput(ValueError):
+    """The user's input cannot be used; the message is the sentence to show (exit code 2)."""
+
+
+def nearest(name: str, allowed: Iterable[str]) -> str:
+    """A closing `; did you mean ...?`, or the list of what is allowed."""
+    names = sorted(allowed)
+    close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if close:
+        return f"; did you mean '{close[0]}'?"
+    return f"; allowed: {', '.join(names)}"
+
+
+def unknown(where: str, name: str, allowed: Iterable[str]) -> BadInput:
+    """The sentence for a name that does not exist."""
+    return BadInput(f"{where}: unknown name '{name}'{nearest(name, allowed)}")
+
+
+def sentence(error: ValidationError, where: str) -> BadInput:
+    """The first problem that pydantic found, as one sentence with its dotted field."""
+    problem = error.errors()[0]
+    parts = [str(part) for part in problem["loc"]]
+    path = ".".join(part for i, part in enumerate(parts) if not (i == 1 and parts[0] == "task"))
+    message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
+    given = problem["input"]
+    shown = "" if isinstance(given, dict) or path == "" else f" (got {given!r})"
+    return BadInput(f"{where}: {path + ': ' if path else ''}{message[:1].lower()}{message[1:]}{shown}")

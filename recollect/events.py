@@ -1,0 +1,63 @@
+"""What a run says while it goes on: plain values that pass through a pipe as JSON."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Started:
+    """The run began, or went on from `step`."""
+
+    run: str
+    step: int
+    steps: int
+    provenance: dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Point:
+    """Values measured at a step."""
+
+    run: str
+    step: int
+    values: dict[str, float | None]
+
+
+@dataclass(frozen=True)
+class Progressed:
+    """A sign of life between two points."""
+
+    run: str
+    step: int
+
+
+@dataclass(frozen=True)
+class Done:
+    """The run ended; `result` depends on the spec alone, `seconds` on the machine."""
+
+    run: str
+    result: dict[str, Any]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The run raised."""
+
+    run: str
+    error: str
+
+
+Event = Started | Point | Progressed | Done | Failed
+KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in (Started, Point, Progressed, Done, Failed)}
+
+
+def to_plain(event: Event) -> dict[str, Any]:
+    """As JSON data, with its kind."""
+    return {"kind": type(event).__name__, **asdict(event)}
+
+
+def from_plain(plain: dict[str, Any]) -> Event:
+    """Back from JSON data."""
+    fields = {key: value for key, value in plain.items() if key != "kind"}
+    return KINDS[plain["kind"]](**fields)

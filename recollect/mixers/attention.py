@@ -1,0 +1,106 @@
+"""Softmax attention.
+
+Every token asks all earlier ones, at once:
+
+    q, k, v = x W_q + b_q, x W_k + b_k, x W_v + b_v          split into H heads of width P = D/H
+    s_ij = q_i · k_j / √P      for j <= i                      (T5 leaves the scores unscaled)
+    y = softmax(s) v;  out = y W_o + b_o
+
+Positions on the scores: RoPE turns q and k; ALiBi adds -2^(-8h/H) (i - j) in head h = 1..H; T5 adds a learned
+bias per head and bucket of i - j. A causal depthwise convolution may stand on any of the three branches: before
+its projection, after it, or once on the input that the named branches share.
+
+Vaswani et al. 2017; Su et al. 2021; Press et al. 2022; Raffel et al. 2020; the convolution as in Li et al. 2024.
+Departs from them: no padding mask; with `at` only the asked rows are computed.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.parts import ShortConv, join_heads, split_heads
+from recollect.ops.rotary import rotate
+from recollect.spec.mixers import AttentionOptions
+
+T5_BUCKETS, T5_FARTHEST = 32, 128
+
+
+class Attention(MatrixMixer):
+    """Softmax attention with score positions and short convolutions."""
+
+    def __init__(self, options: AttentionOptions, place: Place) -> None:
+        super().__init__()
+        self.options, self.n_heads = options, options.n_heads
+        d = place.d_model
+        self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d, d, options.bias) for _ in range(4))
+        self.branches = "" if options.conv == "none" else options.conv
+        convs = ("input" if self.branches else "") if options.conv_at == "input" else self.branches
+        names = [convs] if convs == "input" else list(convs)
+        self.convs = nn.ModuleDict({name: ShortConv(d, options.d_conv, kernel=place.kernel) for name in names})
+        if options.positions == "t5":
+            self.bias_table = nn.Parameter(torch.zeros(T5_BUCKETS, self.n_heads))
+
+    def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
+        M, v = self._mix(x, at)
+        return self.finish(F.dropout(M, self.options.dropout, self.training) @ v, x)
+
+    def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        return self._mix(x, None)
+
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        out: Tensor = self.out_proj(join_heads(y))
+        return out
+
+    def state_size(self, length: int) -> int:
+        """The keys and values of every token."""
+        return 2 * length * self.out_proj.in_features
+
+    def _mix(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
+        """softmax(s) at the asked rows (B, H, Q, L), and v (B, H, L, P)."""
+        shared = self.convs["input"](x) if "input" in self.convs else x
+        inputs = {name: shared if name in self.branches else x for name in "qkv"}
+        q = self._branch("q", self.q_proj, inputs["q"], at)
+        k = self._branch("k", self.k_proj, inputs["k"], None)
+        v = self._branch("v", self.v_proj, inputs["v"], None)
+        return self._weights(q, k, at), v
+
+    def _branch(self, name: str, project: nn.Linear, x: Tensor, at: Tensor | None) -> Tensor:
+        """One of q, k, v at the rows asked for: (B, H, Q, P)."""
+        if name not in self.convs:
+            y = project(rows_at(x, at))
+        elif self.options.conv_at == "after":
+            y = rows_at(self.convs[name](project(x)), at)
+        else:
+            y = project(rows_at(self.convs[name](x), at))
+        return split_heads(y, self.n_heads)
+
+    def _weights(self, q: Tensor, k: Tensor, at: Tensor | None) -> Tensor:
+        """softmax of the scores, (B, H, Q, L)."""
+        j = torch.arange(k.shape[-2], device=k.device)
+        i = (j if at is None else at).unsqueeze(-1)  # (L, 1) or (B, Q, 1)
+        distance = (i - j).unsqueeze(-3)  # (1, L, L) or (B, 1, Q, L)
+        if self.options.positions == "rope":
+            q, k = rotate(q, i.squeeze(-1).unsqueeze(-2)), rotate(k)
+        scale = 1.0 if self.options.positions == "t5" else 1 / math.sqrt(q.shape[-1])
+        scores = (q * scale) @ k.transpose(-1, -2) + self._bias(distance, q.dtype)
+        return scores.masked_fill(distance < 0, -torch.inf).softmax(dim=-1)
+
+    def _bias(self, distance: Tensor, dtype: torch.dtype) -> Tensor | float:
+        """What the distance (..., 1, Q, L) adds to the scores, (..., H, Q, L)."""
+        if self.options.positions == "alibi":
+            heads = torch.arange(1, self.n_heads + 1, device=distance.device, dtype=dtype)
+            return -(2.0 ** (-8 * heads / self.n_heads)).view(-1, 1, 1) * distance
+        if self.options.positions == "t5":
+            return self.bias_table[t5_bucket(distance.squeeze(-3))].movedim(-1, -3)
+        return 0.0
+
+
+def t5_bucket(distance: Tensor) -> Tensor:
+    """Near distances have a bucket each, far ones share logarithmic ones."""
+    exact = T5_BUCKETS // 2
+    n = distance.clamp(min=0)
+    far = (n.clamp(min=exact).float() / exact).log() / math.log(T5_FARTHEST / exact) * (T5_BUCKETS - exact)
+    return torch.where(n < exact, n, (exact + far.long()).clamp(max=T5_BUCKETS - 1))

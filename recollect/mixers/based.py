@@ -1,0 +1,98 @@
+"""Based: linear attention with the second Taylor polynomial of exp, and a small window of softmax beside it.
+
+    q, k = x W_q, x W_k        H heads of width F;         v = x W_v      H heads of width P = D/H
+    w_ij = 1 + a + a²/2        a = q_i · k_j/√F, j <= i;   never below 1/2
+    y_i = Σ_j w_ij v_j / Σ_j w_ij;  out = y W_o
+
+w = φ(q) · φ(k) with φ(x) = [1, x/F^(1/4), vec(x xᵀ)/√(2F)]: the past is a matrix of 1 + F + F² rows and the same
+number of sums. With a window of W tokens, softmax attention over the last W joins in, with queries and keys of its
+own, heads of width P, and the same values and output:
+
+    out = (y + softmax(q' k'ᵀ/√P over i - W < j <= i) v) W_o
+
+RoPE turns q, k and q', k'. Arora et al. 2024. Departs from it: no ε below the line (the sum is at least 1/2), the
+window is a branch of the same layer instead of a layer, no convolution inside, short rows are taken over all pairs.
+"""
+
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.parts import join_heads, split_heads
+from recollect.mixers.sliding_attention import SHORT, block_size, window_blocks, window_weights
+from recollect.ops.linear_attention import (
+    TAYLOR,
+    linear_attention,
+    linear_attention_at,
+    linear_attention_loop,
+    taylor_size,
+    taylor_weights,
+)
+from recollect.ops.rotary import rotate
+from recollect.spec.mixers import BasedOptions
+
+
+class Based(MatrixMixer):
+    """Taylor linear attention, with or without a sliding window."""
+
+    zoology_rescales = False
+
+    def __init__(self, options: BasedOptions, place: Place) -> None:
+        super().__init__()
+        assert options.d_feature is not None
+        self.n_heads, self.d_feature, self.window = options.n_heads, options.d_feature, options.window
+        self.rope, self.loop, d = options.positions == "rope", place.kernel == "loop", place.d_model
+        self.q_proj, self.k_proj = (nn.Linear(d, self.n_heads * self.d_feature, bias=False) for _ in range(2))
+        self.v_proj, self.out_proj = (nn.Linear(d, d, bias=False) for _ in range(2))
+        if self.window:
+            self.window_q_proj, self.window_k_proj = (nn.Linear(d, d, bias=False) for _ in range(2))
+
+    def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
+        v = split_heads(self.v_proj(x), self.n_heads)
+        both = self._attend(*self._queries_keys(x, at), F.pad(v, (0, 1), value=1.0), at)  # the ones gather Σ_j w_ij
+        y = both[..., :-1] / both[..., -1:]
+        return self.finish(y + self._attend_window(x, v, at) if self.window else y, x)
+
+    def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        w = taylor_weights(*self._queries_keys(x, None)).tril()
+        M = w / w.sum(dim=-1, keepdim=True)
+        if self.window:
+            M = M + window_weights(*self._window_queries_keys(x, None), self.window)
+        return M, split_heads(self.v_proj(x), self.n_heads)
+
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        out: Tensor = self.out_proj(join_heads(y))
+        return out
+
+    def state_size(self, length: int) -> int:
+        """The matrix and the sums of every head, and the window's keys and values."""
+        d, kept = self.out_proj.in_features, min(length, max(0, self.window - 1))
+        return taylor_size(self.d_feature) * (d + self.n_heads) + 2 * kept * d
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, at: Tensor | None) -> Tensor:
+        """Σ_j w_ij v_j at the asked rows."""
+        if at is not None:
+            return linear_attention_at(q, k, v, at, TAYLOR)
+        return linear_attention_loop(q, k, v, TAYLOR) if self.loop else linear_attention(q, k, v, TAYLOR)
+
+    def _queries_keys(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
+        """q (B, H, Q, F) at the asked rows, k (B, H, L, F)."""
+        return self._turn(self.q_proj(rows_at(x, at)), at), self._turn(self.k_proj(x), None)
+
+    def _attend_window(self, x: Tensor, v: Tensor, at: Tensor | None) -> Tensor:
+        """softmax attention over the last W tokens at the asked rows, (B, H, Q, P)."""
+        q, k = self._window_queries_keys(x, at)
+        if self.loop or at is not None or x.shape[1] <= SHORT + block_size(self.window) + self.window:
+            return window_weights(q, k, self.window, at) @ v
+        return window_blocks(q, k, v, self.window)
+
+    def _window_queries_keys(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
+        """q' (B, H, Q, P) at the asked rows, k' (B, H, L, P)."""
+        return self._turn(self.window_q_proj(rows_at(x, at)), at), self._turn(self.window_k_proj(x), None)
+
+    def _turn(self, y: Tensor, at: Tensor | None) -> Tensor:
+        """Split into heads and, where asked for, RoPE at the rows' positions."""
+        y = split_heads(y, self.n_heads)
+        if not self.rope:
+            return y
+        return rotate(y, None if at is None else at.unsqueeze(1))

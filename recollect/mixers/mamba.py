@@ -1,0 +1,84 @@
+"""Mamba's S6: a diagonal state-space model whose step, input and output follow the token.
+
+Each of the D_i = E D channels keeps N numbers, which decay and are written to as the token says:
+
+    v, z = x W_in;  v = silu(DW(v))                              DW a causal depthwise convolution
+    δ, B, C = v W_x;  Δ = softplus(δ W_dt + b_dt);  A = -exp(A_log)
+    h_t = exp(Δ_t A) ⊙ h_{t-1} + (Δ_t v_t) B_tᵀ;  y_t = h_t C_t + D ⊙ v_t
+    out = (y ⊙ silu(z)) W_out
+
+Starts with A = -(1..N), D = 1, Δ log-uniform between 0.001 and 0.1, and W_out divided by √n_layers.
+
+Gu & Dao 2024 (there v is x). Departs from it: without the convolution (`d_conv=0`) the SiLU stays, without the gate
+there is no z; RoPE may turn B and C; with `at` only the asked rows are gated and projected.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.parts import conv_silu, draw_dt_bias, join_heads
+from recollect.ops.rotary import rotate
+from recollect.ops.scan import selective_scan_loop, selective_scan_matrix, selective_scan_numba, selective_scan_torch
+from recollect.spec.mixers import MambaOptions
+
+SCANS = {"loop": selective_scan_loop, "torch": selective_scan_torch, "numba": selective_scan_numba}
+
+
+class Mamba(MatrixMixer):
+    """A selective state-space model with a decay per channel and state."""
+
+    def __init__(self, options: MambaOptions, place: Place) -> None:
+        super().__init__()
+        assert options.dt_rank is not None
+        self.options, self.scan = options, SCANS[place.kernel]
+        inner, N, R = options.expand * place.d_model, options.d_state, options.dt_rank
+        self.sizes = [R, N, N]  # of δ, B, C
+        self.in_proj = nn.Linear(place.d_model, 2 * inner if options.gate else inner, bias=False)
+        self.conv = conv_silu(inner, options.d_conv, bias=True, kernel=place.kernel)
+        self.x_proj = nn.Linear(inner, sum(self.sizes), bias=False)
+        self.dt_proj = nn.Linear(R, inner)
+        self.A_log = nn.Parameter(torch.arange(1.0, N + 1).log().repeat(inner, 1))  # (D_i, N)
+        self.D = nn.Parameter(torch.ones(inner))
+        self.out_proj = nn.Linear(inner, place.d_model, bias=False)
+        with torch.no_grad():
+            self.dt_proj.weight.uniform_(-(R**-0.5), R**-0.5)
+            self.dt_proj.bias.copy_(draw_dt_bias(inner))
+            self.out_proj.weight.div_(math.sqrt(place.n_layers))
+
+    def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
+        v, dt, B, C = self._inputs(x)
+        y = self.scan(v, dt, -self.A_log.exp(), B, C, self.D)
+        return self._gate(rows_at(y, at), rows_at(x, at))
+
+    def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        v, dt, B, C = self._inputs(x)
+        return selective_scan_matrix(dt, -self.A_log.exp(), B, C, self.D), v.transpose(1, 2).unsqueeze(-1)
+
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        return self._gate(join_heads(y), x)
+
+    def state_size(self, length: int) -> int:
+        """The states of all channels, and the tokens that the convolution still sees."""
+        return self.D.numel() * (self.options.d_state + max(self.options.d_conv - 1, 0))
+
+    def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """v and Δ (B, L, D_i), B and C (B, L, N), in the precision of the weights also under autocast."""
+        dtype = self.D.dtype
+        v = self.conv(F.linear(x, self.in_proj.weight[: self.D.numel()]).to(dtype))
+        delta, B, C = self.x_proj(v).split(self.sizes, dim=-1)
+        dt = F.softplus(self.dt_proj(delta).to(dtype))
+        B, C = B.to(dtype), C.to(dtype)
+        if self.options.positions == "rope":
+            B, C = rotate(B), rotate(C)
+        return v, dt, B, C
+
+    def _gate(self, y: Tensor, x: Tensor) -> Tensor:
+        """The rows y, gated by the same rows of x and projected."""
+        if self.options.gate:
+            y = y * F.silu(F.linear(x, self.in_proj.weight[self.D.numel() :]))
+        out: Tensor = self.out_proj(y)
+        return out

@@ -1,0 +1,82 @@
+"""Mamba2: a state-space model whose state decays by one number per head and step (SSD).
+
+    z, xBC, δ = x W_in                                     widths E D, E D + 2 G N, H
+    x', B, C = silu(conv(xBC))                             H heads of width P; B, C in G groups of width N
+    Δ = softplus(δ + b_Δ),  A = -exp(A_log)                one of each per head
+    h_t = e^{Δ_t A} h_{t-1} + Δ_t B_t x'_tᵀ,   y_t = h_tᵀ C_t + D x'_t
+    out = (RMSNorm(y ⊙ silu(z)) ⊙ w) W_out                 the norm over each of the G groups
+
+Starts with A ~ U(1, 16), D = 1, Δ log-uniform between 0.001 and 0.1.
+
+Dao & Gu 2024. Departs from it: no bounds on Δ, no initial state; without the convolution (`d_conv=0`) the SiLU stays;
+RoPE may turn B and C; with `at` the outputs are computed at the asked rows only.
+"""
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, join_heads, split_heads
+from recollect.ops.gate import gate, gate_numba
+from recollect.ops.rotary import rotate
+from recollect.ops.ssd import ssd, ssd_loop, ssd_matrix, take
+from recollect.spec.mixers import Mamba2Options
+
+
+class Mamba2(MatrixMixer):
+    """A selective state-space model with a scalar decay per head."""
+
+    def __init__(self, options: Mamba2Options, place: Place) -> None:
+        super().__init__()
+        assert options.head_dim is not None
+        self.options, self.kernel = options, place.kernel
+        inner, grouped = options.expand * place.d_model, options.n_groups * options.d_state
+        self.n_heads = inner // options.head_dim
+        self.sizes = [inner, inner + 2 * grouped, self.n_heads]  # of z, xBC, δ
+        self.branches = [inner, grouped, grouped]  # of x', B, C
+        self.in_proj = nn.Linear(place.d_model, sum(self.sizes), bias=False)
+        self.conv = conv_silu(self.sizes[1], options.d_conv, bias=True, kernel=place.kernel)
+        self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads))
+        self.A_log = nn.Parameter(torch.empty(self.n_heads).uniform_(1, 16).log())
+        self.D = nn.Parameter(torch.ones(self.n_heads))
+        self.norm = RMSNorm(inner, options.n_groups, place.kernel)
+        self.gate = gate_numba if place.kernel == "numba" else gate
+        self.out_proj = nn.Linear(inner, place.d_model, bias=False)
+
+    def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
+        v, dt, g, B, C = self._inputs(x)
+        if self.kernel == "loop":
+            y = take(ssd_loop(v, dt, g, B, C, self.D), at)
+        else:
+            y = ssd(v, dt, g, B, C, self.D, self.options.chunk, at, numba=self.kernel == "numba")
+        return self.finish(y, rows_at(x, at))
+
+    def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        v, dt, g, B, C = self._inputs(x)
+        return ssd_matrix(dt, g, B, C, self.D), v
+
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        z = F.linear(x, self._weights()[0])
+        out: Tensor = self.out_proj(self.norm(self.gate(join_heads(y), z)))
+        return out
+
+    def state_size(self, length: int) -> int:
+        """The states of all heads, and the tokens that the convolution still sees."""
+        return self.sizes[0] * self.options.d_state + self.sizes[1] * max(self.options.d_conv - 1, 0)
+
+    def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """x' (B, H, L, P), Δ and its log-decay Δ A (B, H, L), B and C (B, G, L, N)."""
+        _, to_xBC, to_dt = self._weights()
+        v, B, C = self.conv(F.linear(x, to_xBC)).split(self.branches, dim=-1)
+        dt = F.softplus(F.linear(x, to_dt) + self.dt_bias)
+        B, C = split_heads(B, self.options.n_groups), split_heads(C, self.options.n_groups)
+        if self.options.positions == "rope":
+            B, C = rotate(B), rotate(C)
+        g = dt * -self.A_log.exp()
+        return split_heads(v, self.n_heads), dt.transpose(1, 2), g.transpose(1, 2), B, C
+
+    def _weights(self) -> tuple[Tensor, ...]:
+        """The rows of W_in that give z, xBC and δ."""
+        weights: tuple[Tensor, ...] = self.in_proj.weight.split(self.sizes)
+        return weights

@@ -1,0 +1,56 @@
+"""What a mixer is, and where it stands in a model."""
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+from torch import Tensor, nn
+
+from recollect.ops.rows import take_rows
+from recollect.spec.run import Kernel
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a mixer stands: the width, the longest row it will see, its layer, the form its ops take."""
+
+    d_model: int
+    length: int = 64
+    layer: int = 0
+    n_layers: int = 1
+    kernel: Kernel = "numba"
+
+
+class Mixer(nn.Module, ABC):
+    """Moves information along the sequence: (B, L, D) -> (B, L, D), causal.
+
+    The projection that writes to the residual stream is called `out_proj`; `init="gpt2"` scales it with depth, and
+    `zoology_rescales` says whether Zoology's own initialisation did so too.
+    """
+
+    zoology_rescales: ClassVar[bool] = True
+
+    @abstractmethod
+    def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
+        """All rows (B, L, D), or only the rows `at` (B, Q) of them (B, Q, D)."""
+
+    @abstractmethod
+    def state_size(self, length: int) -> int:
+        """Numbers that must be remembered to go on after `length` tokens."""
+
+
+class MatrixMixer(Mixer):
+    """A mixer that is linear in its values: `finish(M @ v, x) == forward(x)`."""
+
+    @abstractmethod
+    def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        """The mixing matrices M (B, H, L, L), lower triangular, and the values v (B, H, L, P)."""
+
+    @abstractmethod
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        """From the mixed values y (B, H, L, P) to the mixer's output (B, L, D)."""
+
+
+def rows_at(x: Tensor, at: Tensor | None) -> Tensor:
+    """The rows `at` (B, Q) of x (B, L, D), or all of them."""
+    return x if at is None else take_rows(x, at)

@@ -1,0 +1,62 @@
+"""Small modules that several mixers are made of."""
+
+import math
+
+import torch
+from torch import Tensor, nn
+
+from recollect.ops.conv import causal_conv, causal_conv_loop, causal_conv_numba
+from recollect.ops.norm import rms_norm, rms_norm_numba
+from recollect.spec import Kernel
+
+
+class ShortConv(nn.Module):
+    """Causal depthwise convolution, perhaps with a SiLU after it; torch's default initialisation U(±1/√K)."""
+
+    def __init__(
+        self, channels: int, taps: int, bias: bool = True, kernel: Kernel = "numba", silu: bool = False
+    ) -> None:
+        super().__init__()
+        self.silu = silu
+        bound = 1 / math.sqrt(taps)
+        self.weight = nn.Parameter(torch.empty(channels, taps).uniform_(-bound, bound))
+        self.bias = nn.Parameter(torch.empty(channels).uniform_(-bound, bound)) if bias else None
+        self.convolve = {"loop": causal_conv_loop, "torch": causal_conv, "numba": causal_conv_numba}[kernel]
+
+    def forward(self, x: Tensor) -> Tensor:
+        y: Tensor = self.convolve(x, self.weight, self.bias, self.silu)
+        return y
+
+
+def conv_silu(channels: int, taps: int, bias: bool, kernel: Kernel) -> nn.Module:
+    """A short convolution and its SiLU; without taps the SiLU alone."""
+    return ShortConv(channels, taps, bias, kernel, silu=True) if taps else nn.SiLU()
+
+
+class RMSNorm(nn.Module):
+    """RMSNorm over each of some groups of channels, with a weight per channel that starts at 1."""
+
+    def __init__(self, channels: int, groups: int = 1, kernel: Kernel = "numba") -> None:
+        super().__init__()
+        self.weight, self.groups = nn.Parameter(torch.ones(channels)), groups
+        self.normalise = rms_norm_numba if kernel == "numba" else rms_norm
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.normalise(x, self.weight, 1e-5, self.groups)
+
+
+def split_heads(x: Tensor, n_heads: int) -> Tensor:
+    """(B, L, H·P) -> (B, H, L, P)."""
+    y: Tensor = x.unflatten(-1, (n_heads, -1)).transpose(1, 2)
+    return y
+
+
+def join_heads(x: Tensor) -> Tensor:
+    """(B, H, L, P) -> (B, L, H·P)."""
+    return x.transpose(1, 2).flatten(-2)
+
+
+def draw_dt_bias(n: int) -> Tensor:
+    """softplus⁻¹(Δ) for n steps Δ, log-uniform between 0.001 and 0.1 and at least 0.0001."""
+    dt = torch.empty(n).uniform_(math.log(1e-3), math.log(1e-1)).exp().clamp(min=1e-4)
+    return dt + torch.log(-torch.expm1(-dt))

@@ -1,0 +1,112 @@
+"""The delta rule: a matrix that is corrected towards each new value, and may decay (the gated delta rule).
+
+    S_t = e^{g_t} S_{t-1} + β_t k_t u_tᵀ   (K, P),      u_t = v_t - e^{g_t} S_{t-1}ᵀ k_t,      o_t = S_tᵀ q_t,   g <= 0
+
+u is the error of the old state on the new pair. Given the errors this is `ops.ssd` with B = k, C = q, Δ = β and x = u;
+within a chunk they solve a unit lower triangular system, (I + tril(M, -1)) u = v - (what the state before it gives),
+M_ij = (k_i · k_j) e^{s_i - s_j} β_j. q and k are (B, H, L, K), v (B, H, L, P), β and g (B, H, L); g = None: no decay.
+"""
+
+from itertools import repeat
+from typing import Any
+
+import torch
+from numba import njit
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from recollect.ops.precision import in_full
+from recollect.ops.ssd import ASSOCIATIVE, cut, few, join, read, recall, ssd_matrix, ssd_rows, take, weigh, write
+
+
+@in_full
+def delta_loop(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None = None) -> Tensor:
+    """The judge: one token at a time. Returns o (B, H, L, P)."""
+    S = v.new_zeros(*k.shape[:2], k.shape[-1], v.shape[-1])  # (B, H, K, P)
+    rows = []
+    for t in range(k.shape[2]):
+        if g is not None:
+            S = g[:, :, t, None, None].exp() * S
+        error = v[:, :, t] - (S * k[:, :, t, :, None]).sum(-2)
+        S = S + beta[:, :, t, None, None] * k[:, :, t, :, None] * error.unsqueeze(-2)
+        rows.append((S * q[:, :, t, :, None]).sum(-2))
+    return torch.stack(rows, dim=2)
+
+
+@in_full
+def delta(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    beta: Tensor,
+    g: Tensor | None,
+    chunk: int,
+    at: Tensor | None = None,
+    numba: bool = False,
+) -> Tensor:
+    """The same in chunks of matrix products: o (B, H, L, P), or its rows `at` (B, H, Q, P)."""
+    directly = at is not None and few(at, k.shape[2], chunk)
+    decays = repeat(None) if g is None else (m.cumsum(-1) for m in cut(g, chunk))
+    state, rows = None, []
+    for q_i, k_i, v_i, beta_i, s in zip(*(cut(m, chunk) for m in (q, k, v, beta)), decays, strict=False):
+        u = _errors(k_i, v_i, beta_i, s, state, numba)
+        rows.append(u if directly else read(u, beta_i, s, k_i, q_i, None, state, numba))
+        if len(rows) * chunk < k.shape[2]:
+            state = write(u, beta_i, s, k_i, state)
+    if at is not None and directly:
+        return ssd_rows(beta, g, k, q, at, numba) @ join(rows)
+    return take(join(rows), at)
+
+
+@in_full
+def delta_matrix(q: Tensor, k: Tensor, beta: Tensor, g: Tensor | None) -> Tensor:
+    """The matrix (B, H, L, L) that takes v to o."""
+    A, M = ssd_matrix(beta, g, k, q), ssd_matrix(beta, g, k, k)
+    made: Tensor = torch.linalg.solve_triangular(M, A, upper=False, left=False, unitriangular=True)
+    return made
+
+
+def _errors(k: Tensor, v: Tensor, beta: Tensor, s: Tensor | None, state: Tensor | None, numba: bool) -> Tensor:
+    """u (B, H, c, P) of a chunk."""
+    M = weigh(k @ k.transpose(-1, -2), s, beta, None, numba)
+    if state is not None:
+        v = v - recall(k, s, state, k.shape[1])
+    u: Tensor = _Solve.apply(M, v) if numba else torch.linalg.solve_triangular(M, v, upper=False, unitriangular=True)
+    return u
+
+
+class _Solve(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, M: Tensor, v: Tensor) -> Tensor:
+        M, u = M.contiguous(), v.clone(memory_format=torch.contiguous_format)
+        _substitute(M.flatten(0, 1).numpy(), u.flatten(0, 1).numpy())
+        ctx.save_for_backward(M, u)
+        return u
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, du: Tensor) -> tuple[Tensor, Tensor]:
+        M, u = ctx.saved_tensors
+        dv = du.clone(memory_format=torch.contiguous_format)
+        _substitute_back(M.flatten(0, 1).numpy(), dv.flatten(0, 1).numpy())
+        return (dv @ u.transpose(-1, -2)).tril_(-1).neg_(), dv
+
+
+@njit(cache=True, fastmath=ASSOCIATIVE)
+def _substitute(M: Any, u: Any) -> None:
+    for b in range(len(M)):
+        for i in range(M.shape[1]):
+            for j in range(i):
+                a = M[b, i, j]
+                for p in range(u.shape[2]):
+                    u[b, i, p] -= a * u[b, j, p]
+
+
+@njit(cache=True, fastmath=ASSOCIATIVE)
+def _substitute_back(M: Any, v: Any) -> None:
+    for b in range(len(M)):
+        for i in range(M.shape[1] - 1, -1, -1):
+            for j in range(i):
+                a = M[b, i, j]
+                for p in range(v.shape[2]):
+                    v[b, j, p] -= a * v[b, i, p]

@@ -1,0 +1,25 @@
+"""Specs: frozen, complete descriptions; nothing here imports torch."""
+
+from recollect.spec.base import Frozen, canonical
+from recollect.spec.mixers import MIXER_OPTIONS, ForeignOptions, MixerOptions
+from recollect.spec.names import mixer_options
+from recollect.spec.run import NUMERICS, ComputeSpec, Kernel, ModelSpec, RunSpec, TrainSpec
+from recollect.spec.tasks import TASK_OPTIONS, RecallOptions, TaskOptions
+
+__all__ = [
+    "MIXER_OPTIONS",
+    "NUMERICS",
+    "TASK_OPTIONS",
+    "ComputeSpec",
+    "ForeignOptions",
+    "Frozen",
+    "Kernel",
+    "MixerOptions",
+    "ModelSpec",
+    "RecallOptions",
+    "RunSpec",
+    "TaskOptions",
+    "TrainSpec",
+    "canonical",
+    "mixer_options",
+]

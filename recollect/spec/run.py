@@ -1,0 +1,146 @@
+"""The complete description of one run."""
+
+import hashlib
+from typing import Any, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+
+from recollect.spec.base import Frozen, canonical
+from recollect.spec.mixers import ForeignOptions, MixerOptions, MixerSpec
+from recollect.spec.tasks import TaskSpec
+
+Kernel = Literal["numba", "torch", "loop"]
+Block = Literal["mixer+mlp", "mixer", "mamba"]
+
+NUMERICS = 1
+"""Bumped when the same spec would give other numbers than before."""
+
+
+class ModelSpec(Frozen):
+    """The stack: embedding, blocks, norm, head."""
+
+    d_model: PositiveInt = Field(64, description="D, width of the residual stream")
+    n_layers: PositiveInt = Field(2, description="blocks")
+    mixer: MixerSpec | tuple[MixerSpec, ...] = Field(description="one for all layers, or a list with one per layer")
+    block: Block | tuple[Block, ...] = Field(
+        "mixer+mlp",
+        description="mixer and MLP, the mixer alone, or Mamba's own (RMSNorm, no MLP); may be a list",
+    )
+    mlp: Literal["gelu", "rwkv4"] = Field("gelu", description="the MLP's kind: GELU, or RWKV-4's channel mix")
+    mlp_expansion: PositiveInt = Field(4, description="hidden width of the MLP over D")
+    positions: Literal["none", "sinusoidal", "learned"] = Field("none", description="added to the embedding")
+    dropout: float = Field(0.0, ge=0, lt=1, description="on the embedding")
+    tied_head: bool = Field(True, description="the head reuses the embedding")
+    init: Literal["native", "gpt2", "zoology-legacy"] = Field(
+        "native",
+        description="each part's own; all Linears N(0, 0.02) with scaled outputs; Zoology's before 2025",
+    )
+
+    @model_validator(mode="after")
+    def one_per_layer(self) -> "ModelSpec":
+        """A list must name every layer."""
+        for what, value in (("mixer", self.mixer), ("block", self.block)):
+            if isinstance(value, tuple) and len(value) != self.n_layers:
+                raise ValueError(
+                    f"{what}: a list needs one entry per layer (n_layers {self.n_layers}, got {len(value)})"
+                )
+        return self
+
+    @property
+    def mixers(self) -> tuple[MixerOptions, ...]:
+        """The mixer of every layer."""
+        return self.mixer if isinstance(self.mixer, tuple) else (self.mixer,) * self.n_layers
+
+    @property
+    def blocks(self) -> tuple[Block, ...]:
+        """The block kind of every layer."""
+        return self.block if isinstance(self.block, tuple) else (self.block,) * self.n_layers
+
+
+class TrainSpec(Frozen):
+    """Optimiser, schedule, evaluation and the three stops."""
+
+    lr: float = Field(1e-3, gt=0, allow_inf_nan=False, description="peak learning rate")
+    steps: PositiveInt = Field(2000, description="the budget")
+    batch_size: PositiveInt = Field(64, description="rows a step")
+    warmup_steps: NonNegativeInt = Field(200, description="linear warm-up")
+    schedule: Literal["cosine", "linear", "constant"] = Field("cosine", description="what follows it, down to 0")
+    lr_hold: PositiveInt = Field(1, description="steps for which the rate is held (an epoch in Zoology)")
+    weight_decay: float = Field(0.1, ge=0, description="AdamW's")
+    decay_scope: Literal["all", "matrices"] = Field(
+        "all", description="every parameter, or only the weights of projections and convolutions"
+    )
+    beta1: float = Field(0.9, ge=0, lt=1)
+    beta2: float = Field(0.999, ge=0, lt=1)
+    eps: float = Field(1e-8, gt=0)
+    clip: float | None = Field(1.0, gt=0, description="largest gradient norm, or none")
+    eval_every: PositiveInt = Field(250, description="steps between evaluations")
+    stop_accuracy: float | None = Field(0.99, gt=0, le=1, description="stop when above it, or never")
+    stop_split: Literal["validation", "test"] = Field(
+        "validation", description="the rows that decide that stop (Zoology had only one held-out set)"
+    )
+    stop_worse: PositiveInt | None = Field(
+        5,
+        description="stop after so many evaluations above the first loss, and on a non-finite loss; or never",
+    )
+
+
+class ComputeSpec(Frozen):
+    """What computes it: all of this can change the last bits."""
+
+    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$")
+    precision: Literal["fp32", "bf16"] = Field("fp32", description="bf16 is autocast; weights stay fp32")
+    threads: PositiveInt = 1
+    kernel: Kernel = Field("numba", description="the ops' form: numba (CPU), torch (any device), loop (the judge)")
+
+
+class RunSpec(Frozen):
+    """Everything that can change a result."""
+
+    task: TaskSpec
+    model: ModelSpec
+    train: TrainSpec = TrainSpec()
+    compute: ComputeSpec = ComputeSpec()
+    seed: NonNegativeInt = 42
+    numerics: PositiveInt = NUMERICS
+
+    @model_validator(mode="after")
+    def resolve(self) -> "RunSpec":
+        """Fill in the sizes of mixers that follow from the model; refuse what does not fit."""
+        model, length = self.model, self.task.length
+        filled = tuple(mixer.resolved(model.d_model, length) for mixer in model.mixers)
+        mixer = filled if isinstance(model.mixer, tuple) else filled[0]
+        if mixer != model.mixer:
+            object.__setattr__(self, "model", model.model_copy(update={"mixer": mixer}))
+        if self.compute.device != "cpu" and self.compute.kernel == "numba":
+            raise ValueError(f"compute.kernel: numba runs on the CPU only (device {self.compute.device}); use torch")
+        return self
+
+    def identity(self) -> dict[str, Any]:
+        """The plain value that is hashed: all fields, but not where a user's file lies."""
+        plain = self.model_dump(mode="json")
+        mixers = plain["model"]["mixer"]
+        for mixer, options in zip(mixers if isinstance(mixers, list) else [mixers], self.model.mixers, strict=False):
+            if isinstance(options, ForeignOptions):
+                mixer.pop("path")
+        return plain
+
+    @property
+    def id(self) -> str:
+        """The run's name: the hash of its identity."""
+        return _digest(self.identity())
+
+    @property
+    def cell(self) -> str:
+        """The cell's name: runs that differ only in learning rate and seed share it."""
+        plain = self.identity()
+        del plain["train"]["lr"], plain["seed"]
+        return _digest(plain)
+
+    def to_json(self) -> str:
+        """Canonical JSON; `RunSpec.model_validate_json` reads it back."""
+        return canonical(self.model_dump(mode="json"))
+
+
+def _digest(plain: dict[str, Any]) -> str:
+    return hashlib.sha256(canonical(plain).encode()).hexdigest()[:12]

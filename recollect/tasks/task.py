@@ -1,0 +1,74 @@
+"""What a task is: it draws batches and names its own yardsticks."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.spec import TaskOptions
+from recollect.streams import generator
+
+Ints = NDArray[np.int32]
+IGNORED = -100
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Rows of tokens, the positions that are asked, and the right answers (-100 where there is none)."""
+
+    tokens: Ints  # (B, L)
+    at: Ints  # (B, Q)
+    target: Ints  # (B, Q)
+
+    def __getitem__(self, rows: slice | NDArray[np.int64]) -> "Batch":
+        return Batch(self.tokens[rows], self.at[rows], self.target[rows])
+
+    def __len__(self) -> int:
+        return len(self.tokens)
+
+
+class Task(ABC):
+    """Makes batches; torch-free, so that reports can ask it for its floors."""
+
+    headline = "accuracy"
+
+    @property
+    @abstractmethod
+    def options(self) -> TaskOptions:
+        """Its part of the spec."""
+
+    @property
+    @abstractmethod
+    def vocab_size(self) -> int:
+        """Tokens the model must know."""
+
+    @property
+    @abstractmethod
+    def length(self) -> int:
+        """The longest row it draws."""
+
+    @abstractmethod
+    def draw(self, rng: np.random.Generator, rows: int) -> Batch:
+        """New rows."""
+
+    @abstractmethod
+    def floors(self) -> Mapping[str, float]:
+        """Name -> accuracy of a model that does not recall."""
+
+    @abstractmethod
+    def plateaus(self) -> Mapping[str, float]:
+        """Name -> loss at which a model that does not recall may stay."""
+
+    def evaluations(self) -> tuple[str, ...]:
+        """The names of the sets it is judged on."""
+        return ("validation", "test")
+
+    def evaluation(self, name: str, seed: int) -> Batch:
+        """One of those sets, drawn from a stream of its own."""
+        if name == "validation":
+            return self.draw(generator(seed, "validation"), self.options.validation_rows)
+        if name == "test":
+            return self.draw(generator(seed, "test"), self.options.test_rows)
+        raise KeyError(name)

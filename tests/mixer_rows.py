@@ -1,0 +1,63 @@
+"""The rows of the mixer contract: every mixer, and every ablation whose code path differs."""
+
+from typing import Any
+
+ROWS: list[tuple[str, dict[str, Any]]] = [
+    ("attention", {}),
+    ("attention", {"n_heads": 4, "bias": False}),
+    ("attention", {"positions": "rope", "n_heads": 2}),
+    ("attention", {"positions": "alibi", "n_heads": 2}),
+    ("attention", {"positions": "t5", "n_heads": 2}),
+    *[
+        ("attention", {"conv": conv, "conv_at": at})
+        for conv in ("qkv", "q", "k", "v")
+        for at in ("before", "after", "input")
+    ],
+    ("sliding_attention", {"window": 4}),
+    ("sliding_attention", {"window": 4, "n_heads": 2, "positions": "rope"}),
+    ("linear_attention", {}),
+    ("linear_attention", {"n_heads": 2, "positions": "rope"}),
+    ("based", {}),
+    ("based", {"n_heads": 2, "d_feature": 4, "window": 4, "positions": "rope"}),
+    ("h3", {}),
+    ("h3", {"d_state": 8, "head_dim": 4, "positions": "rope"}),
+    ("hyena", {}),
+    ("hyena", {"d_filter": 16, "positions": "rope"}),
+    ("rwkv4", {}),
+    ("rwkv4", {"positions": "rope"}),
+    ("mamba", {}),
+    ("mamba", {"d_conv": 0}),
+    ("mamba", {"gate": False}),
+    ("mamba", {"d_state": 8, "d_conv": 2, "expand": 1, "positions": "rope"}),
+    ("mamba2", {"chunk": 4}),
+    ("mamba2", {"d_conv": 0}),
+    ("mamba2", {"d_state": 8, "head_dim": 4, "n_groups": 2, "chunk": 5, "positions": "rope"}),
+    ("deltanet", {"chunk": 4}),
+    ("deltanet", {"d_conv": 0}),
+    ("deltanet", {"n_heads": 2, "gate": True, "negative_eigenvalues": True, "chunk": 5, "positions": "rope"}),
+    ("gated_deltanet", {"chunk": 4}),
+    ("gated_deltanet", {"d_conv": 0}),
+    ("gated_deltanet", {"n_heads": 2, "expand_v": 2, "chunk": 5, "positions": "rope"}),
+    ("lstm", {}),
+    ("lstm", {"positions": "rope"}),
+]
+
+VALUE_LINEAR = {
+    "attention",
+    "sliding_attention",
+    "linear_attention",
+    "based",
+    "h3",
+    "hyena",
+    "rwkv4",
+    "mamba",
+    "mamba2",
+    "deltanet",
+    "gated_deltanet",
+}
+
+
+def label(row: tuple[str, dict[str, Any]]) -> str:
+    """A readable test name."""
+    name, options = row
+    return "-".join([name, *(f"{k}={v}" for k, v in options.items())])

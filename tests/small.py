@@ -1,0 +1,28 @@
+"""Specs that train in a blink."""
+
+from typing import Any
+
+from recollect.compose import make_spec
+from recollect.spec import RunSpec
+
+TINY: dict[str, Any] = {
+    "task.vocab_size": 20,
+    "task.length": 8,
+    "task.n_pairs": 2,
+    "task.validation_rows": 40,
+    "task.test_rows": 40,
+    "model.d_model": 8,
+    "model.n_layers": 1,
+    "train.steps": 12,
+    "train.batch_size": 8,
+    "train.eval_every": 4,
+    "train.stop_accuracy": None,
+}
+
+
+def tiny(mixer: str | list[str] = "attention", task: str = "mqar", **fields: Any) -> RunSpec:
+    """A tiny run; fields with __ for the dot: train__lr=0.1."""
+    given = {key.replace("__", "."): value for key, value in fields.items()}
+    if isinstance(mixer, list):
+        given["model.n_layers"] = len(mixer)
+    return make_spec(task, mixer, {**TINY, **given})

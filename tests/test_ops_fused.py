@@ -1,0 +1,83 @@
+"""Compiled one-pass ops (convolution, norm, gate) and the choice of rows, against their equations."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from recollect.ops.conv import causal_conv, causal_conv_loop, causal_conv_numba
+from recollect.ops.gate import gate, gate_numba
+from recollect.ops.norm import rms_norm, rms_norm_numba, unit
+from recollect.ops.rows import take_rows
+
+Form = Callable[..., Tensor]
+
+
+def draw(*shapes: tuple[int, ...], scale: float = 1.0) -> list[Tensor]:
+    random = torch.Generator().manual_seed(0)
+    made = [scale * torch.randn(shape, generator=random, dtype=torch.float64) for shape in shapes]
+    return [m.requires_grad_() for m in made]
+
+
+def assert_same(ours: Tensor, judge: Tensor, inputs: list[Tensor]) -> None:
+    torch.testing.assert_close(ours, judge, rtol=1e-10, atol=1e-12)
+    weights = torch.randn(judge.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+    results = [torch.autograd.grad((y * weights).sum(), inputs) for y in (ours, judge)]
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
+
+
+@pytest.mark.parametrize("form", [causal_conv, causal_conv_numba])
+@pytest.mark.parametrize("silu", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize(("length", "taps"), [(1, 4), (2, 4), (7, 4), (33, 3), (5, 1)])
+def test_the_convolution_equals_its_loop_with_all_gradients(
+    length: int, taps: int, bias: bool, silu: bool, form: Form
+) -> None:
+    inputs = draw((2, length, 5), (5, taps), *([(5,)] if bias else []))
+    given = inputs if bias else [*inputs, None]
+    assert_same(form(*given, silu=silu), causal_conv_loop(*given, silu=silu), inputs)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_the_compiled_norm_equals_its_equation_and_torch_with_all_gradients(groups: int) -> None:
+    x, w = inputs = draw((2, 4, 12), (12,))
+    ours = rms_norm_numba(x.transpose(0, 1), w, 1e-5, groups).transpose(0, 1)
+    assert_same(ours, rms_norm(x, w, 1e-5, groups), inputs)
+    grouped = F.rms_norm(x.unflatten(-1, (groups, -1)), (12 // groups,), eps=1e-5)
+    assert_same(grouped.flatten(-2) * w, rms_norm(x, w, 1e-5, groups), inputs)
+
+
+@pytest.mark.parametrize("numba", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 1e-5, 1e5])
+def test_unit_vectors_have_the_length_asked_for(scale: float, numba: bool) -> None:
+    (x,) = inputs = draw((2, 4, 6), scale=scale)
+    assert_same(unit(x, 3.0, numba), 3 * x / (x.square().sum(-1, keepdim=True) + 1e-6).sqrt(), inputs)
+
+
+def test_the_compiled_gate_equals_its_equation_with_all_gradients() -> None:
+    x, z = inputs = draw((2, 3, 4), (2, 4, 3), scale=5)
+    assert_same(gate_numba(x, z.transpose(1, 2)), gate(x, z.transpose(1, 2)), inputs)
+
+
+@pytest.mark.parametrize("size", [1e-30, 1.0, 1e4, 1e30])
+def test_single_precision_stays_finite_at_extreme_sizes(size: float) -> None:
+    x, z = (m.detach().float().mul(size).requires_grad_() for m in draw((2, 7, 6), (2, 7, 6)))
+    w = torch.ones(6, 4, requires_grad=True)
+    for y in (gate_numba(x, z / size), gate_numba(x / size, z), causal_conv_numba(x, w, silu=True)):
+        assert y.isfinite().all()
+        assert all(
+            m.isfinite().all() for m in torch.autograd.grad(y.sum(), [x, z, w], allow_unused=True) if m is not None
+        )
+    for y in (rms_norm_numba(x, w[:, 0], 1e-5), unit(x, 1.0, numba=True)):
+        assert y.isfinite().all()
+        assert torch.autograd.grad(y.sum(), x)[0].isfinite().all()
+
+
+def test_rows_are_taken_and_their_gradients_added_up() -> None:
+    (x,) = inputs = draw((2, 5, 3))
+    at = torch.tensor([[4, 0, 4], [2, 2, 2]])
+    assert_same(take_rows(x, at), torch.take_along_dim(x, at.unsqueeze(-1), dim=1), inputs)
+    assert take_rows(x.unsqueeze(-1), at).shape == (2, 3, 3, 1)

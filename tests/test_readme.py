@@ -1,0 +1,46 @@
+"""If the README shows a command, it runs (with a small budget)."""
+
+import re
+import shlex
+from pathlib import Path
+
+import pytest
+
+from recollect.cli import main
+
+ROOT = Path(__file__).parent.parent
+TEXT = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
+LINES = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines() if line]
+COMMANDS = [shlex.split(line, comments=True)[1:] for line in LINES if line.startswith("recollect ")]
+QUICK = {"train": ["--steps", "2", "--set", "task.validation_rows=8"], "run": ["--scale", "smoke"]}
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
+def test_every_command_works(words: list[str]) -> None:
+    with pytest.raises(SystemExit) as end:
+        main([*words, *QUICK.get(words[0], [])])
+    assert end.value.code == 0
+
+
+def test_the_python_example_works() -> None:
+    (code,) = (body for kind, body in BLOCKS if kind == "python")
+    exec(code.replace('"model.n_layers": 2', '"model.n_layers": 2, "train.steps": 2'), {})
+
+
+def test_every_make_target_exists() -> None:
+    targets = {line.split()[1] for line in LINES if line.startswith("make ")}
+    makefile = (ROOT / "Makefile").read_text()
+    assert targets
+    assert all(re.search(rf"^{target}:", makefile, re.MULTILINE) for target in targets)
+
+
+def test_every_linked_file_exists() -> None:
+    for link in re.findall(r"\]\(([^)]+)\)", TEXT):
+        assert (ROOT / link).exists(), link
