@@ -5,7 +5,7 @@ STAMP := .venv/.stamp
 
 $(STAMP): pyproject.toml constraints.txt oracles.txt
 	test -d .venv || $(PYTHON) -m venv .venv
-	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev]"
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[dev,ray]"
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps -r oracles.txt
 	touch $@
 
@@ -24,6 +24,8 @@ prove: $(STAMP)  ## the long proofs
 
 bench: $(STAMP)  ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks.step
+	$(BIN)/python -m benchmarks.sweep
+	$(BIN)/python -m benchmarks.mixers
 
 demo: $(STAMP)  ## a small real study, ending with its figure
 	$(BIN)/recollect run demo --store demo/recollect.db --out demo

@@ -1,0 +1,114 @@
+"""What sweeping costs: two workers against two processes that know nothing of each other, and a store of 3,000 runs."""
+
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from benchmarks.timing import take_turns
+from recollect.compose import make_spec
+from recollect.events import Done, Event, Point, Started
+from recollect.executors import Executor, Job, Local
+from recollect.spec import RunSpec
+from recollect.store import Store
+from recollect.sweep import Grid, sweep
+
+RUNS, STEPS, ROUNDS = 8, 600, 3
+STORED, POINTS = 3000, 50
+
+
+def specs(first: int, count: int) -> list[RunSpec]:
+    """Equal runs of a few seconds."""
+    fields = {"train.steps": STEPS, "train.eval_every": 100, "train.stop_accuracy": None, "model.n_layers": 2}
+    return [make_spec("mqar", "attention", {**fields, "seed": seed}) for seed in range(first, first + count)]
+
+
+def alone(first: int, folder: Path) -> None:
+    """Half of the runs, one after the other, with their files and without a store."""
+    from recollect.execute import execute
+
+    for spec in specs(first, RUNS // 2):
+        deque(execute(spec, folder / spec.id), maxlen=0)
+
+
+def independent() -> None:
+    """Two processes with half of the runs each."""
+    with TemporaryDirectory() as folder:
+        command = [sys.executable, "-m", "benchmarks.sweep", "alone", folder]
+        halves = [subprocess.Popen([*command, str(half * RUNS // 2)]) for half in range(2)]
+        if any(half.wait() for half in halves):
+            raise RuntimeError("an independent process failed")
+
+
+def workers() -> None:
+    """The same runs on two workers, into a store."""
+    with TemporaryDirectory() as folder:
+        store = Store(Path(folder) / "recollect.db", create=True)
+        sweep(Grid(specs(0, RUNS)), Local(2), store)
+        if set(store.statuses().values()) != {"done"}:
+            raise RuntimeError("a run did not end well")
+
+
+class Instant(Executor):
+    """Says at once what a run of 50 points would say, so that only the coordinator and the store take time."""
+
+    slots = 2
+
+    def __init__(self) -> None:
+        self.jobs: deque[Job] = deque()
+
+    def submit(self, job: Job) -> None:
+        self.jobs.append(job)
+
+    def events(self) -> Iterator[Event]:
+        run = self.jobs.popleft().run
+        names = ("train_loss", "train_accuracy", "validation_loss", "validation_accuracy")
+        yield Started(run, 0, POINTS, {"host": "here"})
+        for step in range(POINTS):
+            yield Point(run, step, dict.fromkeys(names, 0.123456789 * step))
+        curves: dict[str, list[float]] = {"step": list(range(POINTS))}
+        curves |= {name: [0.123456789 * step for step in range(POINTS)] for name in names}
+        yield Done(run, {"outcome": "solved", "test_accuracy": 1.0, "curves": curves}, 1.0)
+
+    def cancel(self, run: str) -> None:
+        raise NotImplementedError
+
+    def close(self) -> None:
+        self.jobs.clear()
+
+
+def large_store(folder: Path) -> None:
+    """Fill a store, look at it, and print what both took."""
+    file, wanted = folder / "recollect.db", specs(0, STORED)
+    store = Store(file, create=True)
+    start = time.perf_counter()
+    sweep(Grid(wanted), Instant(), store)
+    cost = (time.perf_counter() - start) / STORED
+    store.close()
+    command = [sys.executable, "-m", "recollect", "status", "--store", str(file)]
+    found = take_turns({"status": lambda: subprocess.run(command, check=True, stdout=subprocess.DEVNULL)}, rounds=5)
+    print(f"coordinator and store: {cost * 1e3:.1f} ms a run of {POINTS} points (at most 50)")
+    size = sum(part.stat().st_size for part in folder.glob("recollect.db*")) / 1e6
+    print(f"{STORED} runs x {POINTS} points: status {found['status']:.2f} s (below 1), store {size:.0f} MB (below 100)")
+
+
+def main() -> None:
+    """Print all of it."""
+    with TemporaryDirectory() as folder:
+        large_store(Path(folder))
+    found = take_turns({"independent": independent, "workers": workers}, rounds=ROUNDS, warm_up=0)
+    share = found["independent"] / found["workers"]
+    print(
+        f"{RUNS} runs of {STEPS} steps: two independent processes {found['independent']:.1f} s, "
+        f"two workers {found['workers']:.1f} s: {share:.0%} of their throughput (at least 95 %)"
+    )
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        alone(int(sys.argv[3]), Path(sys.argv[2]))
+    else:
+        main()
