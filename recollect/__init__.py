@@ -9,10 +9,11 @@ if TYPE_CHECKING:
     from recollect.api import load, run
     from recollect.compose import make_spec
     from recollect.spec import RunSpec
+    from recollect.table import curves, results
 
-_WHERE = {"RunSpec": "spec", "make_spec": "compose", "run": "api", "load": "api"}
+_WHERE = {"RunSpec": "spec", "make_spec": "compose", "run": "api", "load": "api", "results": "table", "curves": "table"}
 
-__all__ = ["RunSpec", "load", "make_spec", "run"]
+__all__ = ["RunSpec", "curves", "load", "make_spec", "results", "run"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from tempfile import TemporaryDirectory
 from recollect.checkpoint import load_weights
 from recollect.errors import BadInput
 from recollect.execute import WEIGHTS, initial_model
-from recollect.executors import Inline
+from recollect.executors import Inline, within_reach
 from recollect.model import Model
 from recollect.spec import RunSpec
 from recollect.store import DEFAULT, Record, Store
@@ -41,10 +41,11 @@ def load(run: str, store: Path | str = DEFAULT) -> Loaded:
     """A finished run by (the beginning of) its id: `.record` and `.model`, in evaluation mode."""
     opened = Store(Path(store))
     record = opened.find(run)
-    file = opened.folder(record.id) / WEIGHTS
+    folder = opened.folder(record.id)
+    file = folder / WEIGHTS
     opened.close()
     if not file.exists():
         raise BadInput(f"run {record.id}: no weights at {file} (status {record.status})")
-    model = initial_model(record.spec)
+    model = initial_model(within_reach(record.spec.model_dump(mode="json"), folder))
     load_weights(model, file)
     return Loaded(record, model.eval())

@@ -48,8 +48,16 @@ class Failed:
     error: str
 
 
-Event = Started | Point | Progressed | Done | Failed
-KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in (Started, Point, Progressed, Done, Failed)}
+@dataclass(frozen=True)
+class Lost:
+    """Whoever trained the run is gone: a process that was killed, a node that died. The run itself did not raise."""
+
+    run: str
+    reason: str
+
+
+Event = Started | Point | Progressed | Done | Failed | Lost
+KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in (Started, Point, Progressed, Done, Failed, Lost)}
 
 
 def to_plain(event: Event) -> dict[str, Any]:

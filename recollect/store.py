@@ -4,9 +4,7 @@ Only the coordinator writes, holding the lock; everybody may read at any time. W
 harmless, so events may be replayed.
 """
 
-import fcntl
 import json
-import os
 import shutil
 import sqlite3
 import time
@@ -17,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from recollect.errors import BadInput
+from recollect.lock import lock
 from recollect.spec import RunSpec, canonical
 
 DEFAULT = Path("recollect.db")
@@ -44,6 +43,13 @@ CREATE TABLE study_runs (
 """
 
 
+class NoStore(BadInput):
+    """There is none yet, or only the beginning of one whose maker was killed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"store: no store at {path}; `recollect train` makes one, --store names another")
+
+
 @dataclass(frozen=True)
 class Record:
     """What the store knows of one run."""
@@ -66,6 +72,17 @@ class Record:
         return head | (self.result or {"outcome": self.outcome}) | tail
 
 
+@dataclass(frozen=True)
+class Tally:
+    """How many runs of a study are in one state."""
+
+    study: str
+    scale: str
+    status: str
+    outcome: str
+    runs: int
+
+
 class Store:
     """One SQLite file; reading needs no lock."""
 
@@ -76,6 +93,7 @@ class Store:
         self.db = sqlite3.connect(self.path, timeout=30, isolation_level=None)
         self.db.row_factory = sqlite3.Row
         self.notice = "" if create is False else self._set_up()
+        self.is_writer = False
         self._check()
 
     def _set_up(self) -> str:
@@ -97,6 +115,8 @@ class Store:
         (application,), (schema,) = (
             self.db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
         )
+        if not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise NoStore(self.path)
         if application != APPLICATION:
             raise BadInput(f"store: {self.path} is a database of another program; name another file with --store")
         if schema != SCHEMA:
@@ -114,6 +134,19 @@ class Store:
             self.db.execute("ROLLBACK")
             raise
         self.db.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer, under the store's lock; may be nested."""
+        if self.is_writer:
+            yield
+            return
+        with lock(self.path):
+            self.is_writer = True
+            try:
+                yield
+            finally:
+                self.is_writer = False
 
     def close(self) -> None:
         """Close the file."""
@@ -140,22 +173,47 @@ class Store:
         with self.transaction():
             self.db.executemany("INSERT OR REPLACE INTO study_runs VALUES (?, ?, ?, ?)", rows)
 
+    def enrol(self, study: str, scale: str, labels: dict[str, str]) -> None:
+        """Say that exactly these runs make up a study; what no study wants any more and never began is forgotten."""
+        with self.transaction():
+            self.db.execute("DELETE FROM study_runs WHERE study = ? AND scale = ?", (study, scale))
+        self.link(study, scale, labels)
+        self.db.execute(
+            "DELETE FROM runs WHERE status = 'pending' AND attempt = 0 AND id NOT IN (SELECT run FROM study_runs)"
+        )
+
+    def release(self) -> None:
+        """Nothing is running: whoever wrote before is gone, or has just stopped."""
+        self.db.execute("UPDATE runs SET status = 'pending', updated = ? WHERE status = 'running'", (time.time(),))
+
     def start(self, run: str, provenance: dict[str, Any]) -> None:
         """A run began (again)."""
-        self._update(run, status="running", provenance=canonical(provenance), error=None)
-        self.db.execute("UPDATE runs SET attempt = attempt + 1 WHERE id = ?", (run,))
+        self.db.execute(
+            "UPDATE runs SET status = 'running', provenance = ?, error = NULL, attempt = attempt + 1, updated = ? "
+            "WHERE id = ?",
+            (canonical(provenance), time.time(), run),
+        )
 
     def point(self, run: str, step: int, values: dict[str, float | None]) -> None:
         """Values of one step."""
         with self.transaction():
-            self.db.executemany(
-                "INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?)", [(run, step, k, v) for k, v in values.items()]
-            )
+            self._insert_points((run, step, name, value) for name, value in values.items())
 
     def finish(self, run: str, result: dict[str, Any], seconds: float) -> None:
-        """A run came to its end; its curves live in `points`."""
+        """A run came to its end; its curves replace the points so far, which may be of an attempt elsewhere."""
         kept = {key: value for key, value in result.items() if key != "curves"}
-        self._update(run, status="done", outcome=result["outcome"], result=canonical(kept), seconds=seconds, error=None)
+        curves = result["curves"]
+        with self.transaction():
+            self.db.execute("DELETE FROM points WHERE run = ?", (run,))
+            for name in curves.keys() - {"step"}:
+                values = zip(curves["step"], curves[name], strict=True)
+                self._insert_points((run, step, name, value) for step, value in values)
+            self._update(
+                run, status="done", outcome=result["outcome"], result=canonical(kept), seconds=seconds, error=None
+            )
+
+    def _insert_points(self, rows: Iterable[tuple[str, int, str, float | None]]) -> None:
+        self.db.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?)", rows)
 
     def fail(self, run: str, error: str, status: str = "failed") -> None:
         """A run raised, or was lost."""
@@ -182,15 +240,41 @@ class Store:
         row = self.db.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
         return None if row is None else self._record(row, curves=True)
 
-    def records(self, *, study: str | None = None, cell: str | None = None, curves: bool = False) -> list[Record]:
-        """All runs, those of a study, or those of a cell, oldest first."""
-        query, given = "SELECT runs.* FROM runs", list[str]()
-        if study is not None:
-            query, given = query + " JOIN study_runs ON study_runs.run = runs.id WHERE study = ?", [study]
-        elif cell is not None:
-            query, given = query + " WHERE cell = ?", [cell]
-        rows = self.db.execute(query + " ORDER BY created, runs.id", given).fetchall()
-        return [self._record(row, curves) for row in rows]
+    def records(
+        self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
+    ) -> list[Record]:
+        """All runs, or those of a study, a cell, a status; oldest first."""
+        wanted = {"cell = ?": cell, "status = ?": status, "id IN (SELECT run FROM study_runs WHERE study = ?)": study}
+        given = {clause: value for clause, value in wanted.items() if value is not None}
+        where = " AND ".join(given) or "TRUE"
+        rows = self.db.execute(f"SELECT * FROM runs WHERE {where} ORDER BY created, id", list(given.values()))
+        return [self._record(row, curves) for row in rows.fetchall()]
+
+    def statuses(self) -> dict[str, str]:
+        """Run -> status."""
+        return {row["id"]: row["status"] for row in self.db.execute("SELECT id, status FROM runs")}
+
+    def seconds_by_cell(self) -> dict[str, float]:
+        """Cell -> mean seconds of its finished runs."""
+        query = "SELECT cell, avg(seconds) AS mean FROM runs WHERE status = 'done' GROUP BY cell"
+        return {row["cell"]: row["mean"] for row in self.db.execute(query)}
+
+    def tallies(self) -> list[Tally]:
+        """How many runs there are of each study, scale, status and outcome; runs of no study count as study ''."""
+        query = (
+            "SELECT coalesce(study, '') AS study, coalesce(scale, '') AS scale, status, "
+            "coalesce(outcome, '') AS outcome, count(*) AS runs "
+            "FROM runs LEFT JOIN study_runs ON run = id GROUP BY 1, 2, 3, 4 ORDER BY 1, 2"
+        )
+        return [Tally(**row) for row in self.db.execute(query)]
+
+    def finished_since(self, moment: float) -> dict[tuple[str, str], int]:
+        """(Study, scale) -> runs that ended well after a moment."""
+        query = (
+            "SELECT coalesce(study, '') AS study, coalesce(scale, '') AS scale, count(*) AS runs "
+            "FROM runs LEFT JOIN study_runs ON run = id WHERE status = 'done' AND updated >= ? GROUP BY 1, 2"
+        )
+        return {(row["study"], row["scale"]): row["runs"] for row in self.db.execute(query, (moment,))}
 
     def labels(self, study: str, scale: str) -> dict[str, str]:
         """Run -> label of a study's runs, in the study's order."""
@@ -207,6 +291,12 @@ class Store:
         found = self.record(rows[0]["id"])
         assert found is not None
         return found
+
+    def find_cell(self, prefix: str) -> list[Record]:
+        """The runs of one cell by the beginning of its id; empty where no single cell begins so."""
+        query = "SELECT DISTINCT cell FROM runs WHERE substr(cell, 1, ?) = ?"
+        cells = self.db.execute(query, (len(prefix), prefix)).fetchall()
+        return self.records(cell=cells[0]["cell"]) if len(cells) == 1 else []
 
     def curves(self, run: str) -> dict[str, list[float | None]]:
         """step -> values, as lists of equal length."""
@@ -240,31 +330,14 @@ def check_path(path: Path, create: bool) -> None:
     """Refuse what cannot be a store, before anything is written."""
     if path.is_dir():
         raise BadInput(f"store: {path} is a directory; name a file, such as {path / DEFAULT}")
-    if path.exists():
+    if path.exists() and (create or path.stat().st_size):
         with path.open("rb") as handle:
             head = handle.read(72)
         if head and (not head.startswith(b"SQLite format 3\0") or int.from_bytes(head[68:72], "big") != APPLICATION):
             raise BadInput(f"store: {path} is a file of another program; name another file with --store")
     elif not create:
-        raise BadInput(f"store: no store at {path}; `recollect train` makes one, --store names another")
+        raise NoStore(path)
     elif path.parent.exists() and not path.parent.is_dir():
         raise BadInput(f"store: {path.parent} is not a directory")
     else:
         path.parent.mkdir(parents=True, exist_ok=True)
-
-
-@contextmanager
-def lock(path: Path) -> Iterator[None]:
-    """Be the store's only writer; a second one is refused with the first one's name."""
-    file = path.with_name(path.name + ".lock")
-    with file.open("a+") as handle:
-        try:
-            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            handle.seek(0)
-            raise BadInput(f"store: {path} is being written by {handle.read().strip() or 'another process'}") from None
-        handle.seek(0)
-        handle.truncate()
-        handle.write(f"process {os.getpid()} on {os.uname().nodename}")
-        handle.flush()
-        yield

@@ -1,12 +1,19 @@
 """The coordinator: planner -> submit -> events -> store. It alone writes the store."""
 
-from collections.abc import Callable, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import islice
 from typing import Protocol
 
-from recollect.events import Done, Event, Failed, Point, Started
-from recollect.executors import Executor, Job
+from recollect.events import Done, Event, Failed, Lost, Point, Progressed, Started
+from recollect.executors import Executor, make_job
 from recollect.spec import RunSpec
-from recollect.store import Record, Store, lock
+from recollect.store import Record, Store
+
+CHECKPOINT = "checkpoint.safetensors"
+RETRIES = 2
+"""How often a lost run is tried again before it is recorded as lost; a later sweep tries it anew."""
 
 Listener = Callable[[Event], None]
 
@@ -23,42 +30,91 @@ class Grid:
     """The simplest planner: a fixed list."""
 
     def __init__(self, specs: Sequence[RunSpec]) -> None:
-        self.specs = list({spec.id: spec for spec in specs}.values())
+        self.specs = {spec.id: spec for spec in specs}
 
     def next(self, finished: Sequence[Record], under_way: Sequence[RunSpec]) -> Sequence[RunSpec]:
         known = {record.id for record in finished} | {spec.id for spec in under_way}
-        return [spec for spec in self.specs if spec.id not in known]
+        return [spec for run, spec in self.specs.items() if run not in known]
 
 
-def sweep(planner: Planner, executor: Executor, store: Store, listen: Listener = lambda event: None) -> None:
-    """Run what the planner asks for; finished runs are never done again, half-done ones go on."""
-    with lock(store.path):
+def sweep(
+    planner: Planner,
+    executor: Executor,
+    store: Store,
+    listen: Listener = lambda event: None,
+    *,
+    retries: int = RETRIES,
+) -> None:
+    """Run what the planner asks for, then close the executor.
+
+    Finished runs are never done again, half-done ones go on, lost ones are tried again. However it ends, the store is
+    consistent and the same sweep can be started anew.
+    """
+    with closing(executor), store.writing():
+        store.release()
         try:
-            _coordinate(planner, executor, store, listen)
+            Coordinator(planner, executor, store, listen, retries).run()
         finally:
-            executor.close()
+            executor.close()  # before the lock goes: the next coordinator meets no worker of ours
+            store.release()
 
 
-def _coordinate(planner: Planner, executor: Executor, store: Store, listen: Listener) -> None:
-    done: dict[str, Record] = {record.id: record for record in store.records() if record.status == "done"}
-    ended, under_way = dict(done), dict[str, RunSpec]()
-    while True:
-        wanted = planner.next(list(ended.values()), list(under_way.values()))
-        for spec in wanted[: executor.slots - len(under_way)]:
-            store.add([spec])
-            under_way[spec.id] = spec
-            executor.submit(Job(spec.id, spec.model_dump(mode="json"), str(store.folder(spec.id))))
-        if not under_way:
-            return
-        for event in executor.events():
-            write(store, event)
-            listen(event)
-            if isinstance(event, Done | Failed):
-                del under_way[event.run]
-                record = store.record(event.run)
+class Coordinator:
+    """One loop for fixed grids and adaptive planners."""
+
+    def __init__(
+        self, planner: Planner, executor: Executor, store: Store, listen: Listener, retries: int = RETRIES
+    ) -> None:
+        self.planner, self.executor, self.store, self.listen, self.retries = planner, executor, store, listen, retries
+        self.finished: dict[str, Record] = {record.id: record for record in store.records(status="done")}
+        self.under_way: dict[str, RunSpec] = {}
+        self.again: list[RunSpec] = []
+        self.losses: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Until nothing is under way and the planner asks for nothing more."""
+        while self.fill():
+            for event in self.executor.events():
+                self.hear(event)
+
+    def fill(self) -> bool:
+        """Submit while slots are free; whether anything is under way."""
+        for spec in list(islice(self.wanted(), max(0, self.executor.slots - len(self.under_way)))):
+            self.submit(spec)
+        return bool(self.under_way)
+
+    def wanted(self) -> Iterator[RunSpec]:
+        """What to submit next: lost runs first, then what the planner asks for and is not known."""
+        yield from self.again
+        waiting = {spec.id for spec in self.again}
+        for spec in self.planner.next(list(self.finished.values()), [*self.under_way.values(), *self.again]):
+            if spec.id not in self.finished and spec.id not in self.under_way and spec.id not in waiting:
+                yield spec
+
+    def submit(self, spec: RunSpec) -> None:
+        """Note a run and hand it over, without what a killed process left half-written."""
+        folder = self.store.folder(spec.id)
+        for file in folder.glob("*.tmp"):
+            file.unlink(missing_ok=True)
+        self.store.add([spec])
+        self.again = [other for other in self.again if other is not spec]
+        self.under_way[spec.id] = spec
+        self.executor.submit(make_job(spec, folder))
+
+    def hear(self, event: Event) -> None:
+        """Write an event down; a lost run is tried again before it is given up."""
+        write(self.store, event)
+        if isinstance(event, Done | Failed | Lost):
+            spec = self.under_way.pop(event.run)
+            if isinstance(event, Lost) and self.losses[event.run] < self.retries:
+                self.losses[event.run] += 1
+                self.store.fail(event.run, event.reason, "pending")
+                self.again.append(spec)
+            else:
+                record = self.store.record(event.run)
                 assert record is not None
-                ended[event.run] = record
-                break
+                self.finished[event.run] = record
+        self.listen(event)
 
 
 def write(store: Store, event: Event) -> None:
@@ -70,6 +126,10 @@ def write(store: Store, event: Event) -> None:
             store.point(run, step, values)
         case Done(run, result, seconds):
             store.finish(run, result, seconds)
-            (store.folder(run) / "checkpoint.safetensors").unlink(missing_ok=True)
+            (store.folder(run) / CHECKPOINT).unlink(missing_ok=True)
         case Failed(run, error):
             store.fail(run, error)
+        case Lost(run, reason):
+            store.fail(run, reason, "lost")
+        case Progressed():
+            pass

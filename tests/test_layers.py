@@ -18,7 +18,10 @@ ALLOWED: dict[str, set[str]] = {
     "outcome": set(),
     "protocols": {"errors"},
     "compose": {"errors", "protocols", "spec"},
-    "store": {"errors", "spec"},
+    "lock": {"errors"},
+    "store": {"errors", "lock", "spec"},
+    "merge": {"errors", "store"},
+    "table": {"compose", "errors", "store"},
     "tasks": {"errors", "spec", "streams"},
     "ops": set(),
     "mixers": {"errors", "ops", "spec"},
@@ -32,12 +35,17 @@ ALLOWED: dict[str, set[str]] = {
     "sweep": {"events", "executors", "spec", "store"},
     "studies": {"compose", "errors", "spec"},
     "report": {"spec", "store", "studies"},
+    "rates": set(),
+    "window": {"errors", "rates", "spec", "store"},
+    "sweepfile": {"compose", "errors", "rates", "spec", "studies"},
+    "estimate": {"execute", "model", "spec", "tasks", "train"},
     "api": {"checkpoint", "errors", "execute", "executors", "model", "spec", "store", "sweep"},
     "cli": {"check", "compose", "errors", "events", "executors", "model", "protocols", "report", "spec", "store"}
-    | {"studies", "sweep"},
+    | {"estimate", "lock", "merge", "studies", "sweep", "sweepfile", "table"},
 }
 TORCH_FREE = ["errors", "spec", "streams", "events", "outcome", "protocols", "compose", "store", "tasks", "sweep"]
-TORCH_FREE += ["studies", "report", "cli", "executors"]
+TORCH_FREE += ["studies", "report", "cli", "executors", "lock", "merge", "table", "window", "sweepfile"]
+TORCH_FREE += ["cli.study", "cli.status", "cli.export", "cli.store", "cli.look"]
 
 
 def rooms() -> dict[str, list[Path]]:

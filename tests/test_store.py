@@ -8,7 +8,7 @@ from small import tiny
 
 from recollect import load, run
 from recollect.errors import BadInput
-from recollect.store import Store, lock
+from recollect.store import APPLICATION, NoStore, Store, lock
 
 
 @pytest.fixture
@@ -67,6 +67,21 @@ def test_a_failed_run_keeps_its_error_and_a_lost_one_its_reason(store: Store) ->
     assert store.records() == []
 
 
+def test_a_finished_run_keeps_the_points_of_its_result_alone(store: Store) -> None:
+    spec = tiny()
+    store.add([spec])
+    store.point(spec.id, 99, {"train_loss": 0.5})
+    store.finish(spec.id, {"outcome": "solved", "curves": {"step": [0, 4], "train_loss": [None, 0.1]}}, 1.0)
+    assert store.curves(spec.id) == {"step": [0, 4], "train_loss": [None, 0.1]}
+
+
+def test_a_writer_may_write_in_parts(store: Store) -> None:
+    with store.writing(), store.writing():
+        store.add([tiny()])
+    with lock(store.path), pytest.raises(BadInput, match="is being written by process"), store.writing():
+        pass
+
+
 def test_a_second_writer_is_refused_by_name(store: Store) -> None:
     with lock(store.path), pytest.raises(BadInput, match="is being written by process"), lock(store.path):
         pass
@@ -89,6 +104,20 @@ def test_what_is_no_store_is_refused_and_untouched(tmp_path: Path) -> None:
     with pytest.raises(BadInput, match="no store at"):
         Store(tmp_path / "none.db")
     assert not (tmp_path / "none.db").exists()
+
+
+def test_a_store_whose_maker_was_killed_is_no_store_yet_and_can_be_made(tmp_path: Path) -> None:
+    for name in ("no bytes.db", "no tables.db"):
+        file = tmp_path / name
+        file.touch()
+        if name == "no tables.db":
+            with sqlite3.connect(file) as db:
+                db.execute(f"PRAGMA application_id = {APPLICATION}")
+            db.close()
+        with pytest.raises(NoStore, match="no store at"):
+            Store(file)
+        Store(file, create=True).close()
+        assert Store(file).statuses() == {}
 
 
 def test_a_store_of_a_later_version_is_refused(store: Store) -> None:

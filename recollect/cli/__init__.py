@@ -15,13 +15,17 @@ app = App(
     Start with `recollect train mqar attention --lr 2e-3`; `recollect list` shows what there is.""",
     version_flags=["--version"],
     result_action="return_value",
+    suppress_keyboard_interrupt=False,
 )
 COMMANDS = {
     "train": ("train:train", "Train one model and keep its record."),
-    "run": ("study:run", "Run a study: train what is missing, draw its figure."),
+    "run": ("study:run", "Run a study or a sweep file: train what is missing, draw its figure."),
+    "status": ("status:status", "Show how far every study is."),
     "list": ("look:list_", "List tasks, mixers, protocols, studies or runs."),
-    "show": ("look:show", "Show one run: result, complete spec, where it ran."),
+    "show": ("look:show", "Show one run (result, complete spec, where it ran), or one cell."),
     "diff": ("look:diff", "Show in which fields two runs differ."),
+    "export": ("export:export", "Write results as CSV, Parquet or JSON."),
+    "store": ("store:app", "Merge stores, delete runs."),
     "size": ("look:size", "Count a model's parameters and state."),
     "check": ("check:check", "Check that a mixer keeps the contract."),
     "protocols": ("protocols:app", "Show the presets of how to train, or how two differ."),
@@ -41,8 +45,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
     except CycloptsError as error:
         errors.print(f"recollect: {' '.join(str(error).split())}", markup=False)
         sys.exit(2)
-    except KeyboardInterrupt:
-        errors.print("recollect: stopped; the same command goes on from here", markup=False)
+    except KeyboardInterrupt as stop:
+        errors.print(f"recollect: {stop or 'stopped; the same command goes on from here'}", markup=False)
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(0)

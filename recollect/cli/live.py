@@ -8,11 +8,16 @@ from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from typing_extensions import Self
 
-from recollect.events import Done, Event, Failed, Point, Progressed, Started
+from recollect.events import Done, Event, Failed, Lost, Point, Progressed, Started
 from recollect.spec import RunSpec
 from recollect.store import Record, Store
 
 PLAIN_SECONDS = 30.0
+
+
+def table_console() -> Console:
+    """Standard output for tables: as wide as the terminal, or as wide as they are where there is none."""
+    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=10_000)
 
 
 class Live:
@@ -63,6 +68,8 @@ class Live:
                 self.show(step, self.last)
             case Failed(run, error):
                 self.say(f"run {run} raised:\n{error.rstrip()}")
+            case Lost(run, reason):
+                self.say(f"run {run} was lost: {reason}")
             case Started() | Done():
                 pass
 

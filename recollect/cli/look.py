@@ -5,13 +5,13 @@ import sys
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
-from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from recollect.cli.live import summary
+from recollect.cli.live import summary, table_console
 from recollect.cli.options import Json, Sets, StorePath, read_sets
 from recollect.compose import flatten, make_spec
+from recollect.errors import BadInput
 from recollect.protocols import PROTOCOLS
 from recollect.spec import MIXER_OPTIONS, TASK_OPTIONS, Frozen
 from recollect.store import DEFAULT, Record, Store
@@ -27,7 +27,7 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
     what
         tasks, mixers, protocols, studies or runs.
     """
-    console = Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    console = table_console()
     if what == "runs":
         console.print(runs_table(Store(store).records()))
     elif what is None:
@@ -94,26 +94,52 @@ def runs_table(records: list[Record]) -> Table:
     return table
 
 
-def show(run: str, /, *, store: StorePath = DEFAULT, json_: Json = False) -> None:
-    """Show one run: its result, its complete spec, where it ran.
+def show(what: str, /, *, store: StorePath = DEFAULT, json_: Json = False) -> None:
+    """Show one run, with its result, its complete spec and where it ran; or all runs of one cell.
 
     Parameters
     ----------
-    run
-        The run's id, or its beginning.
+    what
+        A run's id or a cell's, or its beginning.
     """
-    record = Store(store).find(run)
+    opened = Store(store)
+    cell = opened.find_cell(what)
+    try:
+        records, is_cell = [opened.find(what)], False
+    except BadInput:
+        if not cell:
+            raise
+        records, is_cell = cell, True
     if json_:
-        json.dump(record.to_json(), sys.stdout)
+        plain = [record.to_json() for record in records]
+        json.dump(plain if is_cell else plain[0], sys.stdout)
         print()
-        return
+    elif is_cell:
+        show_cell(records)
+    else:
+        show_run(records[0])
+
+
+def show_run(record: Record) -> None:
+    """Result, error, spec, provenance."""
     for line in summary(record):
         print(line)
     if record.error:
         print(record.error.rstrip())
+    print(f"  cell {record.cell}, attempt {record.attempt}")
     for key, value in flatten(record.spec.model_dump(mode="json")).items():
         print(f"  {key} = {json.dumps(value)}")
     print("  " + ", ".join(f"{key} {value}" for key, value in record.provenance.items()))
+
+
+def show_cell(records: list[Record]) -> None:
+    """What the runs share, then a line per learning rate and seed."""
+    first = records[0]
+    print(f"cell {first.cell}: {len(records)} runs, {sum(record.status == 'done' for record in records)} of them done")
+    for key, value in flatten(first.spec.model_dump(mode="json")).items():
+        if key not in ("train.lr", "seed"):
+            print(f"  {key} = {json.dumps(value)}")
+    table_console().print(runs_table(sorted(records, key=lambda record: (record.spec.train.lr, record.spec.seed))))
 
 
 def diff(one: str, other: str, /, *, store: StorePath = DEFAULT) -> None:
@@ -135,7 +161,7 @@ def diff(one: str, other: str, /, *, store: StorePath = DEFAULT) -> None:
             table.add_row(key, *(escape(json.dumps(side.get(key))) for side in flat))
     for key in ("outcome", "test_accuracy", "steps"):
         table.add_row(key, *(json.dumps((record.result or {}).get(key)) for record in records), style="bold")
-    Console(highlight=False).print(table)
+    table_console().print(table)
 
 
 def size(

@@ -1,46 +1,103 @@
-"""`recollect run`: a study, from its runs to its figure."""
+"""`recollect run`: a study or a sweep file, from its runs to its figure."""
 
+from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from recollect.cli.options import StorePath
+from recollect.cli.sweeping import How, describe_case, preflight_foreign, train_cases
 from recollect.errors import BadInput
-from recollect.store import DEFAULT
+from recollect.store import DEFAULT, NoStore, Store
+from recollect.studies import Case, Study, find_study
+from recollect.sweepfile import Sweep, read_sweep
+
+ENDINGS = (".py", ".yaml", ".yml")
 
 
 def run(
     study: str,
     /,
     *,
-    scale: Annotated[Literal["smoke", "laptop", "desk", "paper"], Parameter(help="how large it is run")] = "laptop",
+    scale: Annotated[
+        Literal["smoke", "laptop", "desk", "paper"] | None, Parameter(help="how large a study is run (laptop)")
+    ] = None,
+    how: How = How(),  # noqa: B008
+    only: Annotated[str, Parameter(help="only runs whose id or description contains this text")] = "",
+    limit: Annotated[int | None, Parameter(help="train at most so many of the missing runs")] = None,
+    dry_run: Annotated[
+        bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
+    ] = False,
     store: StorePath = DEFAULT,
-    out: Annotated[Path, Parameter(help="the folder for its figure")] = Path("figures"),
+    out: Annotated[Path, Parameter(help="the folder for a study's figure")] = Path("figures"),
 ) -> int:
     """Run a study: train what is missing, skip what is done, go on with what was stopped, draw the figure.
 
-    Example: recollect run demo
+    It may be stopped and repeated at will, even by `kill -9`. Exit code 1 where a run raised or was lost.
+
+    Examples: recollect run demo; recollect run sweep.yaml --dry-run; recollect run my_study.py --workers 4
 
     Parameters
     ----------
     study
-        A name (`recollect list studies`).
+        A name (`recollect list studies`), a YAML file with a grid, or a Python file with a function `specs()`.
     """
-    from recollect.studies import find_study
-
-    found = find_study(study)
-    if scale not in found.scales:
-        raise BadInput(f"run {study}: no scale '{scale}'; allowed: {', '.join(found.scales)}")
+    how.check()
+    found, what = find(study, scale)
     if out.exists() and not out.is_dir():
         raise BadInput(f"--out: {out} is not a directory")
-    cases = found.cases(scale)
-    from recollect.cli.sweeping import train_cases
-    from recollect.report import draw_study
-    from recollect.store import Store
+    if limit is not None and limit < 0:
+        raise BadInput(f"--limit: must be 0 or more (got {limit})")
+    chosen = select(what, only)
+    todo = missing(chosen, store)
+    if limit is not None:
+        left_out = {case.spec.id for case in todo[limit:]}
+        chosen, todo = [case for case in chosen if case.spec.id not in left_out], todo[:limit]
+    specs = [case.spec for case in todo]
+    if dry_run:
+        from recollect.cli.dry import report
 
-    opened = Store(store, create=True)
-    failed = train_cases(found.name, scale, cases, opened)
-    files = draw_study(found, scale, opened, out)
-    print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
-    return 1 if failed else 0
+        report(what.name, chosen, todo, store, how.at_once(specs))
+        return 0
+    preflight_foreign(specs)
+    with closing(how.make(specs)) as executor:
+        opened = Store(store, create=True)
+        bad = train_cases(what, chosen, todo, opened, executor)
+    if found is not None:
+        from recollect.report import draw_study
+
+        files = draw_study(found, what.scale, opened, out)
+        print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
+    return 1 if bad else 0
+
+
+def find(study: str, scale: str | None) -> tuple[Study | None, Sweep]:
+    """A study of ours with its runs, or the runs of a file."""
+    if study.endswith(ENDINGS):
+        return None, read_sweep(Path(study), scale)
+    found, chosen = find_study(study), scale or "laptop"
+    if chosen not in found.scales:
+        raise BadInput(f"run {study}: no scale '{chosen}'; allowed: {', '.join(found.scales)}")
+    return found, Sweep(found.name, chosen, list(found.cases(chosen)))
+
+
+def select(what: Sweep, only: str) -> list[Case]:
+    """The cases that `--only` names, each run once."""
+    cases = {case.spec.id: case for case in what.cases}
+    chosen = [case for run, case in cases.items() if only in f"{run} {describe_case(case)}"]
+    if not chosen:
+        example = describe_case(what.cases[0])
+        raise BadInput(f"--only: none of the {len(cases)} runs contains '{only}'; the first is '{example}'")
+    return chosen
+
+
+def missing(chosen: list[Case], store: Path) -> list[Case]:
+    """The cases that are not done yet, by a store that need not exist."""
+    try:
+        opened = Store(store)
+    except NoStore:
+        return chosen
+    statuses = opened.statuses()
+    opened.close()
+    return [case for case in chosen if statuses.get(case.spec.id) != "done"]

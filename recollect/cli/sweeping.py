@@ -1,48 +1,110 @@
-"""Training a list of cases while the user watches."""
+"""Training a list of cases while the user watches, on whatever executor was asked for."""
 
+import shlex
+import sys
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
 
-from recollect.cli.live import Live, describe, summary
-from recollect.events import Done, Event, Failed, Point
-from recollect.executors import Inline
+from cyclopts import Parameter
+
+from recollect.cli.board import Board, show
+from recollect.errors import BadInput
+from recollect.executors import Executor, Inline, Local, Ray, Unavailable, Wishes, cores
+from recollect.spec import ForeignOptions, RunSpec
 from recollect.store import Store
 from recollect.studies import Case
-from recollect.sweep import Grid, sweep
+from recollect.sweep import RETRIES, Grid, sweep
+from recollect.sweepfile import Sweep
+
+Kind = Literal["inline", "local", "ray"]
 
 
-def train_cases(study: str, scale: str, cases: Sequence[Case], store: Store) -> int:
-    """Train what is missing; prints a line per finished run; the number of runs that did not end well."""
-    specs = [case.spec for case in cases]
-    labels = {case.spec.id: case.label for case in cases}
-    store.add(specs)
-    store.link(study, scale, labels)
-    with Live(store, len(specs), what="runs") as live:
-        live.say(f"{study} at scale {scale}: {len(specs)} runs  store {store.path}")
-        ended = sum(record.status == "done" for record in store.records(study=study) if record.id in labels)
-        watcher = _Watcher(live, labels, store, ended)
-        sweep(Grid(specs), Inline(), store, watcher.hear)
-    print(f"{len(specs)} runs, {ended} of them done before")
-    return sum(record.status != "done" for record in store.records(study=study) if record.id in labels)
+@Parameter(name="*")
+@dataclass(frozen=True)
+class How:
+    """Who trains the runs."""
+
+    executor: Annotated[Kind, Parameter(help="this process, workers on this machine, or a Ray cluster")] = "local"
+    workers: Annotated[
+        int | None, Parameter(help="runs at once; by default one per core (and thread), or what the cluster holds")
+    ] = None
+    address: Annotated[str, Parameter(help="Ray: the cluster's address; else $RAY_ADDRESS, else a new one here")] = ""
+    cpus_per_run: Annotated[float, Parameter(help="Ray: CPUs that a run takes")] = 1.0
+    gpus_per_run: Annotated[float, Parameter(help="Ray: GPUs that a run takes; a fraction shares one")] = 0.0
+    checkpoint_seconds: Annotated[float, Parameter(help="between two checkpoints of a run")] = 5.0
+
+    def check(self) -> None:
+        """Refuse what does not go together."""
+        if self.workers is not None and self.workers < 1:
+            raise BadInput(f"--workers: must be at least 1 (got {self.workers})")
+        given = {
+            "--address": self.address,
+            "--cpus-per-run": self.cpus_per_run != 1,
+            "--gpus-per-run": self.gpus_per_run,
+        }
+        for option in [option for option, value in given.items() if value and self.executor != "ray"]:
+            raise BadInput(f"{option} is for --executor ray (got --executor {self.executor})")
+
+    def at_once(self, specs: Sequence[RunSpec]) -> int:
+        """How many runs this machine trains at once: every thread of every run has a core."""
+        if self.executor == "inline":
+            return 1
+        threads = max((spec.compute.threads for spec in specs), default=1)
+        return self.workers or max(1, cores() // threads)
+
+    def make(self, specs: Sequence[RunSpec]) -> Executor:
+        """The executor for these runs."""
+        if not specs:
+            return Inline()
+        match self.executor:
+            case "inline":
+                return Inline(self.checkpoint_seconds)
+            case "local":
+                return Local(self.at_once(specs), self.checkpoint_seconds)
+            case "ray":
+                wishes = Wishes(self.address, self.cpus_per_run, self.gpus_per_run, self.checkpoint_seconds)
+                return Ray(wishes, self.workers)
 
 
-class _Watcher:
-    """Turns the events of many runs into one bar and a line per outcome."""
+def preflight_foreign(specs: Sequence[RunSpec]) -> None:
+    """Refuse users' mixers that cannot be built, one spec per cell; torch is loaded only where there are any."""
+    cells = {spec.cell: spec for spec in specs if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)}
+    if cells:
+        from recollect.check import preflight
 
-    def __init__(self, live: Live, labels: dict[str, str], store: Store, ended: int) -> None:
-        self.live, self.labels, self.store, self.ended = live, labels, store, ended
+        for spec in cells.values():
+            preflight(spec)
 
-    def hear(self, event: Event) -> None:
-        """Follow many runs."""
-        label = self.labels[event.run]
-        match event:
-            case Point(_, step, values):
-                self.live.show(self.ended, f"{label}, step {step}: {describe(values)}", force=False)
-            case Done(run, _, _):
-                self.ended += 1
-                record = self.store.record(run)
-                assert record is not None
-                self.live.say(f"{label}, seed {record.spec.seed}: {summary(record)[1]}")
-                self.live.show(self.ended, "", force=False)
-            case Failed():
-                self.ended += 1
-                self.live.hear(event)
+
+def train_cases(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Store, executor: Executor) -> int:
+    """Train what is to do of what was chosen; the number of those runs that raised or were lost."""
+    done = len(chosen) - len(todo)
+    board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES)
+    try:
+        with store.writing(), show(board) as watcher:
+            watcher.console.print(headline(what, board, store), markup=False)
+            store.add([case.spec for case in what.cases])
+            store.enrol(what.name, what.scale, {case.spec.id: case.label for case in what.cases})
+            sweep(Grid([case.spec for case in todo]), executor, store, watcher.hear)
+    except KeyboardInterrupt:
+        again = shlex.join(["recollect", *sys.argv[1:]])
+        text = f"stopped; {board.ended} of {board.total} runs have ended; go on with: {again}"
+        raise KeyboardInterrupt(text) from None
+    except Unavailable as error:
+        print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
+        return 1
+    print(f"{board.total} runs, {board.before} of them done before")
+    return board.outcomes["failed"] + board.outcomes["lost"]
+
+
+def headline(what: Sweep, board: Board, store: Store) -> str:
+    """What is about to be done, and where it is kept."""
+    scale = f" at scale {what.scale}" if what.scale else ""
+    notice = f"\n{store.notice}" if store.notice else ""
+    return f"{what.name}{scale}: {board.total} runs, {board.before} done  store {store.path}{notice}"
+
+
+def describe_case(case: Case) -> str:
+    """A run in a few words: what `--only` looks in."""
+    return f"{case.label}, lr {case.spec.train.lr:g}, seed {case.spec.seed}"

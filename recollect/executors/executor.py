@@ -2,29 +2,17 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
 
 from recollect.events import Event
+from recollect.executors.job import Job
 
 
-@dataclass(frozen=True)
-class Job:
-    """A run to be done, as JSON data: its spec and the folder for its files."""
-
-    run: str
-    spec: dict[str, Any]
-    folder: str
-
-    @property
-    def path(self) -> Path:
-        """The folder."""
-        return Path(self.folder)
+class Unavailable(RuntimeError):
+    """An executor that worked cannot go on; the message is the sentence to show (exit code 1)."""
 
 
 class Executor(ABC):
-    """Trains jobs; every job that was submitted ends in exactly one Done or Failed."""
+    """Trains jobs; every job that was submitted and not cancelled ends in exactly one Done, Failed or Lost."""
 
     slots: int
 
@@ -34,12 +22,12 @@ class Executor(ABC):
 
     @abstractmethod
     def events(self) -> Iterator[Event]:
-        """What has happened since; waits for at least one event while a job is under way."""
+        """What has happened since; waits for something to happen while a job is under way."""
 
     @abstractmethod
     def cancel(self, run: str) -> None:
-        """Give up a job."""
+        """Give up a job: it ends at once and is not heard of again."""
 
     @abstractmethod
     def close(self) -> None:
-        """Leave nothing behind."""
+        """End everything that is under way and leave no process behind."""

@@ -1,13 +1,11 @@
 """Runs jobs in this process, one after the other: for single runs, debuggers and tests."""
 
-import traceback
 from collections import deque
 from collections.abc import Iterator
 
-from recollect.errors import BadInput
-from recollect.events import Event, Failed
-from recollect.executors.executor import Executor, Job
-from recollect.spec import RunSpec
+from recollect.events import Event
+from recollect.executors.executor import Executor
+from recollect.executors.job import Job, perform
 
 
 class Inline(Executor):
@@ -18,23 +16,22 @@ class Inline(Executor):
     def __init__(self, checkpoint_seconds: float = 5.0) -> None:
         self.checkpoint_seconds = checkpoint_seconds
         self.waiting: deque[Job] = deque()
+        self.cancelled = ""
 
     def submit(self, job: Job) -> None:
         self.waiting.append(job)
 
     def events(self) -> Iterator[Event]:
-        from recollect.execute import execute
-
-        while self.waiting:
-            job = self.waiting.popleft()
-            try:
-                yield from execute(RunSpec.model_validate(job.spec), job.path, self.checkpoint_seconds)
-            except BadInput:
-                raise
-            except Exception:
-                yield Failed(job.run, traceback.format_exc())
+        if not self.waiting:
+            return
+        job, self.cancelled = self.waiting.popleft(), ""
+        for event in perform(job, self.checkpoint_seconds):
+            yield event
+            if self.cancelled == job.run:
+                return
 
     def cancel(self, run: str) -> None:
+        self.cancelled = run
         self.waiting = deque(job for job in self.waiting if job.run != run)
 
     def close(self) -> None:
