@@ -1,0 +1,26 @@
+"""The learning-rate window as a measured quantity: the measure, the search, the comparison. Never imports torch."""
+
+from recollect.rates import on_lattice
+from recollect.window.cell import CellSearch, readings, spec_at
+from recollect.window.compare import even_grid_runs, wider
+from recollect.window.measure import THRESHOLD, Estimate, Window, measure
+from recollect.window.reading import Rate, Reading, sensitivity
+from recollect.window.search import Ask, Search
+
+__all__ = [
+    "THRESHOLD",
+    "Ask",
+    "CellSearch",
+    "Estimate",
+    "Rate",
+    "Reading",
+    "Search",
+    "Window",
+    "even_grid_runs",
+    "measure",
+    "on_lattice",
+    "readings",
+    "sensitivity",
+    "spec_at",
+    "wider",
+]

@@ -1,0 +1,58 @@
+"""The search as the coordinator knows planners: from a cell's records to the next specs."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from recollect.errors import BadInput
+from recollect.spec import RunSpec
+from recollect.store import Record
+from recollect.window.reading import Reading
+from recollect.window.search import Ask, Search
+
+
+@dataclass(frozen=True)
+class CellSearch:
+    """A planner for the cell of a spec; offers `ahead` runs at a time, as many as can be under way."""
+
+    spec: RunSpec
+    search: Search
+    ahead: int = 1
+
+    def __post_init__(self) -> None:
+        stop = self.spec.train.stop_accuracy
+        if stop is not None and stop < self.search.threshold:
+            raise BadInput(
+                f"window: no run can reach the threshold {self.search.threshold:g}, as it stops at accuracy {stop:g}; "
+                "raise train.stop_accuracy or lower the threshold"
+            )
+
+    def next(self, finished: Sequence[Record], under_way: Sequence[RunSpec]) -> list[RunSpec]:
+        """The next runs, most wanted first; runs that raised or were lost are spent, and tell nothing."""
+        cell = self.spec.cell
+        asked = [Ask(spec.train.lr, spec.seed) for spec in under_way if spec.cell == cell]
+        gone = [record.spec for record in finished if record.cell == cell and record.status != "done"]
+        lost = [Ask(spec.train.lr, spec.seed) for spec in gone]
+        wanted = self.search.next(readings(finished, cell), asked, lost, self.ahead)
+        return [spec_at(self.spec, ask.lr, ask.seed) for ask in wanted]
+
+
+def spec_at(spec: RunSpec, lr: float, seed: int) -> RunSpec:
+    """The run of the same cell with this learning rate and seed."""
+    return spec.model_copy(update={"train": spec.train.model_copy(update={"lr": lr}), "seed": seed})
+
+
+def readings(records: Iterable[Record], cell: str) -> list[Reading]:
+    """What the finished runs of a cell tell, in the order given."""
+    return [_reading(record) for record in records if record.cell == cell and record.status == "done"]
+
+
+def _reading(record: Record) -> Reading:
+    assert record.result is not None
+    losses = record.result.get("curves", {}).get("validation_loss") or [None]
+    return Reading(
+        lr=record.spec.train.lr,
+        seed=record.spec.seed,
+        accuracy=float(record.result["validation_accuracy"] or 0.0),
+        loss=record.result["validation_loss"],
+        first_loss=losses[0],
+    )

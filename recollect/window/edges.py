@@ -1,0 +1,95 @@
+"""From a posterior over curves to the edges and the width of the window, each a distribution with quantiles."""
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from recollect.window.curve import Floats, crossings
+from recollect.window.posterior import SLOPES, Grid, Posterior
+
+FINE = 5
+"""Bins to a grid step; odd, so that a grid value can be spread evenly around itself."""
+
+INTERVAL = 0.9
+"""The share that an interval is to hold."""
+
+
+FAINT = 1e-9
+"""Curves less probable than this are left out."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """A distribution on a line: the probability `below` each `at`."""
+
+    at: Floats
+    below: Floats
+
+    def quantile(self, share: float) -> float:
+        """The place with so much of the probability below it."""
+        return float(np.interp(share, self.below, self.at))
+
+    def interval(self) -> tuple[float, float]:
+        """The middle 90 %."""
+        tail = (1 - INTERVAL) / 2
+        return self.quantile(tail), self.quantile(1 - tail)
+
+    @property
+    def median(self) -> float:
+        """As likely above as below."""
+        return self.quantile(0.5)
+
+
+@dataclass(frozen=True)
+class Edges:
+    """Where p = 1/2, given that it is somewhere; `none` is the probability that it is nowhere."""
+
+    lower: Spread
+    upper: Spread
+    width: Spread
+    none: float
+
+
+def edges(posterior: Posterior) -> Edges:
+    """The distributions of the two edges (log10 lr) and the width (decades)."""
+    lower, upper, mass = _crossed(posterior)
+    step, places = posterior.grid.step, posterior.grid.places
+    start, bins = float(places[0]) - step, (len(places) + 2) * FINE
+    return Edges(
+        _spread(lower, mass, start, step, bins, 1),
+        _spread(upper, mass, start, step, bins, 1),
+        _spread(upper - lower, mass, 0.0, step, bins, 2),
+        max(0.0, 1 - float(mass.sum())),
+    )
+
+
+def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
+    """Lower edge, upper edge and probability of every curve that has them."""
+    left, right = posterior.left, posterior.right
+    slopes = np.asarray(SLOPES, dtype=np.float32)
+    u, v = np.searchsorted(slopes, left.slope), np.searchsorted(slopes, right.slope)
+    row, column = np.nonzero(posterior.mass > FAINT)
+    gap = np.rint((right.place[column] - left.place[row]) / posterior.grid.step).astype(int)
+    at = (gap * len(SLOPES) + u[row]) * len(SLOPES) + v[column]
+    below, above = _offsets(posterior.grid)
+    lower, upper = left.place[row] + below.take(at), right.place[column] - above.take(at)
+    real = np.isfinite(lower)
+    return lower[real], upper[real], posterior.mass[row[real], column[real]]
+
+
+@lru_cache(maxsize=8)
+def _offsets(grid: Grid) -> tuple[Floats, Floats]:
+    """`crossings` for every gap of the grid and every pair of slopes (gap, u, v)."""
+    gap, u, v = np.meshgrid(grid.step * np.arange(len(grid.places)), SLOPES, SLOPES, indexing="ij")
+    return crossings(gap, u, v)
+
+
+def _spread(values: Floats, mass: Floats, start: float, step: float, bins: int, sides: int) -> Spread:
+    """A histogram in which each of the `sides` grid values behind a value is spread over its step."""
+    width = step / FINE
+    density = np.bincount(np.clip(np.rint((values - start) / width), 0, bins - 1).astype(int), mass, bins)
+    for _ in range(sides):
+        density = np.convolve(density, np.full(FINE, 1 / FINE), "same")
+    below = np.concatenate([[0.0], np.cumsum(density)])
+    return Spread(start + width * (np.arange(bins + 1) - 0.5), below / below[-1])

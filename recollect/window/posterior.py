@@ -1,0 +1,156 @@
+"""What the runs say about a window: a posterior over success curves, on a grid.
+
+A curve (see `curve`) has a left side (a, u) and a right side (b, v). All left sides are rows, all right sides columns,
+and a matrix holds the probability of every pair. A run multiplies it by the run's likelihood, an outer product of what
+each side says, so that an update needs no logarithm; rows and columns that have become impossible are dropped.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import NDArray
+
+from recollect.window.curve import GUESS, TOP, Floats, logistic, probability
+from recollect.window.reading import Rate
+
+SLOPES = (0.015, 0.03, 0.06, 0.12, 0.24)
+"""The slopes that are thought possible, all equally likely, in decades."""
+
+MARGIN = 0.5
+"""How far outside the range an edge may lie, in decades."""
+
+STEP = 0.03
+COARSE = 0.1
+NEGLIGIBLE = 1e-7
+TINY = 1e-30
+SHALLOW = 50
+"""Runs after which a posterior is kept, so that no call nests deeper."""
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The places at which a side may lie: from `low` to `high` (log10 lr) and a margin, every `step` decades."""
+
+    low: float
+    high: float
+    step: float = STEP
+
+    @property
+    def places(self) -> Floats:
+        """log10 lr of every place."""
+        count = math.ceil((self.high - self.low + 2 * MARGIN) / self.step) + 1
+        return self.low - MARGIN + self.step * np.arange(count)
+
+
+@dataclass(frozen=True)
+class Sides:
+    """Left or right sides: place and slope of each, sorted by place."""
+
+    place: Floats
+    slope: Floats
+
+    def kept(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> "Sides":
+        """Some of them."""
+        return Sides(self.place[keep], self.slope[keep])
+
+    def by_place(self, values: Floats) -> Floats:
+        """Sum the last axis over the slopes of each place."""
+        starts = np.flatnonzero(np.diff(self.place, prepend=-np.inf))
+        out: Floats = np.add.reduceat(values, starts, axis=-1)
+        return out
+
+
+@dataclass(frozen=True)
+class Posterior:
+    """The probability of every pair of a left and a right side, and of the runs seen so far (log evidence)."""
+
+    grid: Grid
+    left: Sides
+    right: Sides
+    mass: Floats  # (left, right), sums to 1
+    log_evidence: float = 0.0
+
+    def factors(self, x: Floats) -> tuple[Floats, Floats]:
+        """The two logistic factors at every x: (X, left) and (X, right)."""
+        at = x.astype(np.float32)[..., None]
+        return logistic((at - self.left.place) / self.left.slope), logistic((self.right.place - at) / self.right.slope)
+
+    def success(self, x: float) -> float:
+        """The probability that the next run at x succeeds."""
+        left, right = self.factors(np.asarray(x))
+        return GUESS + (TOP - GUESS) * float(left @ self.mass @ right)
+
+    def updated(self, x: float, solved: float, failed: float) -> "Posterior":
+        """After runs at x. Fractions of a run stand for a run that is expected, not seen."""
+        left, right = self.factors(np.asarray(x))
+        p = probability(left[:, None], right)
+        mass = self.mass * _likelihood(p, solved, failed)
+        total = float(mass.sum())
+        return self._cropped(mass / total, self.log_evidence + math.log(total))
+
+    def _cropped(self, mass: Floats, log_evidence: float) -> "Posterior":
+        """Without the rows and columns that hold next to nothing."""
+        rows, columns = mass.sum(1) > NEGLIGIBLE, mass.sum(0) > NEGLIGIBLE
+        if not (rows.all() and columns.all()):
+            mass = mass[np.ix_(rows, columns)]
+        return Posterior(self.grid, self.left.kept(rows), self.right.kept(columns), mass, log_evidence)
+
+    def information(self, x: Floats) -> Floats:
+        """Nats that one run at x is expected to tell about the left side's place, plus those about the right side's."""
+        left, right = self.factors(x)
+        rows, columns = self.mass.sum(1), self.mass.sum(0)
+        with_row = GUESS * rows + (TOP - GUESS) * left * (right @ self.mass.T)
+        with_column = GUESS * columns + (TOP - GUESS) * right * (left @ self.mass)
+        about_left = _told(self.left.by_place(with_row), self.left.by_place(rows))
+        return about_left + _told(self.right.by_place(with_column), self.right.by_place(columns))
+
+
+def fit(grid: Grid, found: Sequence[Rate]) -> Posterior:
+    """The posterior after the runs of every learning rate."""
+    posterior = prior(grid)
+    for rate in found:
+        posterior = posterior.updated(rate.x, rate.solved, rate.failed)
+    return posterior
+
+
+@lru_cache(maxsize=32)
+def after(grid: Grid, runs: tuple[tuple[float, bool], ...]) -> Posterior:
+    """The posterior after single runs (x, success); the same runs and one more cost one update."""
+    if not runs:
+        return prior(grid)
+    *before, (x, solved) = runs
+    for i in range(0, len(before), SHALLOW):
+        after(grid, runs[:i])
+    return after(grid, tuple(before)).updated(x, float(solved), float(not solved))
+
+
+@lru_cache(maxsize=8)
+def prior(grid: Grid) -> Posterior:
+    """Every left place up to every right place is equally likely, and so is every slope."""
+    place = np.repeat(grid.places, len(SLOPES)).astype(np.float32)
+    sides = Sides(place, np.tile(np.asarray(SLOPES, dtype=np.float32), len(grid.places)))
+    mass = (place[:, None] <= place).astype(np.float32)
+    return Posterior(grid, sides, sides, mass / mass.sum())
+
+
+def _likelihood(p: Floats, solved: float, failed: float) -> Floats:
+    if (solved, failed) == (1, 0):
+        return p
+    out: Floats = 1 - p if (solved, failed) == (0, 1) else p**solved * (1 - p) ** failed
+    return out
+
+
+def _told(success: Floats, place: Floats) -> Floats:
+    """Mutual information of a run's success and a place, from P(success, place) (X, P) and P(place) (P)."""
+    within = (place * _entropy(success / np.maximum(place, TINY))).sum(-1)
+    out: Floats = _entropy(success.sum(-1)) - within
+    return out
+
+
+def _entropy(p: Floats) -> Floats:
+    p = np.clip(p, 1e-6, 1 - 1e-6)
+    out: Floats = -p * np.log(p) - (1 - p) * np.log1p(-p)
+    return out
