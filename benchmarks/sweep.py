@@ -36,10 +36,10 @@ def alone(first: int, folder: Path) -> None:
 
 
 def independent() -> None:
-    """Two processes with half of the runs each."""
+    """Two processes with half of the runs each, in sessions of their own as workers are: Linux shares by session."""
     with TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "benchmarks.sweep", "alone", folder]
-        halves = [subprocess.Popen([*command, str(half * RUNS // 2)]) for half in range(2)]
+        halves = [subprocess.Popen([*command, str(half * RUNS // 2)], start_new_session=True) for half in range(2)]
         if any(half.wait() for half in halves):
             raise RuntimeError("an independent process failed")
 

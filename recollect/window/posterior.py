@@ -25,6 +25,9 @@ MARGIN = 0.5
 STEP = 0.03
 COARSE = 0.1
 NEGLIGIBLE = 1e-7
+IMPOSSIBLE = 1e-20
+"""Below this a probability is zero: far smaller numbers are denormal, which makes products a hundred times slower."""
+
 TINY = 1e-30
 SHALLOW = 50
 """Runs after which a posterior is kept, so that no call nests deeper."""
@@ -89,6 +92,7 @@ class Posterior:
         p = probability(left[:, None], right)
         mass = self.mass * _likelihood(p, solved, failed)
         total = float(mass.sum())
+        mass[mass < IMPOSSIBLE * total] = 0
         return self._cropped(mass / total, self.log_evidence + math.log(total))
 
     def _cropped(self, mass: Floats, log_evidence: float) -> "Posterior":

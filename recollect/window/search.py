@@ -16,6 +16,7 @@ import numpy as np
 
 from recollect.errors import BadInput
 from recollect.rates import PER_DECADE, on_lattice
+from recollect.window.curve import Floats
 from recollect.window.edges import Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.measure import THRESHOLD
@@ -80,6 +81,12 @@ class Search:
         """The grid of the posterior."""
         return Grid(math.log10(self.low), math.log10(self.high))
 
+    @property
+    def lattice(self) -> Floats:
+        """log10 of the learning rates that may be asked for."""
+        low, high = self.grid.low * PER_DECADE, self.grid.high * PER_DECADE
+        return np.arange(math.ceil(low - SLACK), math.floor(high + SLACK) + 1) / PER_DECADE
+
     def next(
         self, finished: Sequence[Reading], under_way: Sequence[Ask] = (), lost: Sequence[Ask] = (), count: int = 1
     ) -> list[Ask]:
@@ -94,7 +101,7 @@ class Search:
             if x is None:
                 break
             seed = next(seed for seed in itertools.count(self.first_seed) if seed not in used)
-            out.append(Ask(on_lattice(x), seed))
+            out.append(Ask(on_lattice(float(np.clip(x, self.lattice[0], self.lattice[-1]))), seed))
             pending.append(math.log10(out[-1].lr))
             used.add(seed)
         return out
@@ -130,12 +137,12 @@ class Search:
         self, known: Edges, posterior: Posterior, found: Sequence[Rate], gone: Sequence[Hole], pending: Sequence[float]
     ) -> float | None:
         """Where the window may yet fail inside: a failure amid success, a middle with few runs, a wide gap."""
-        lower, upper = known.lower.median, known.upper.median
-        for rate in outside(gone, found):
-            repeats = rate.total + sum(math.isclose(x, rate.x) for x in pending)
-            if not rate.solved and repeats < REPEATS and lower < rate.x < upper and posterior.success(rate.x) > LIKELY:
-                return rate.x
+        lower, upper = max(known.lower.median, self.grid.low), min(known.upper.median, self.grid.high)
         tested = [*(rate.x for rate in found for _ in range(rate.total)), *pending]
+        for x in (rate.x for rate in outside(gone, found) if not rate.solved and lower < rate.x < upper):
+            repeats = sum(abs(other - x) < 0.5 / PER_DECADE for other in tested)
+            if repeats < REPEATS and posterior.success(x) > LIKELY:
+                return x
         start, end = middle_half(lower, upper)
         is_thin = sum(start <= x <= end for x in tested) < ENOUGH
         start, end = widest_gap(tested, *((start, end) if is_thin else (lower, upper)))
@@ -146,6 +153,4 @@ class Search:
         for x in pending:
             p = posterior.success(x)
             posterior = posterior.updated(x, p, 1 - p)
-        first, last = math.ceil(self.grid.low * PER_DECADE - SLACK), math.floor(self.grid.high * PER_DECADE + SLACK)
-        lattice = np.arange(first, last + 1) / PER_DECADE
-        return float(lattice[posterior.information(lattice).argmax()])
+        return float(self.lattice[posterior.information(self.lattice).argmax()])
