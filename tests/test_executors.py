@@ -278,6 +278,23 @@ def test_ctrl_c_ends_cleanly_and_the_same_sweep_goes_on_to_the_same_results(
     assert known.setdefault("results", found) == found
 
 
+@needs_ray
+@pytest.mark.prove
+def test_the_same_yaml_gives_the_same_results_on_two_ray_nodes_as_on_local_workers(
+    ray_cluster: RayCluster, tmp_path: Path
+) -> None:
+    (tmp_path / "sweep.yaml").write_text(YAML.replace("trouble.py:Trouble, seconds: 0.03", "mamba"))
+    results = []
+    for name, where in (("local", []), ("ray", ["--address", ray_cluster.address])):
+        words = ["run", "sweep.yaml", "--executor", name, *where, "--store", f"{name}.db"]
+        subprocess.run([sys.executable, "-m", "recollect", *words], cwd=tmp_path, check=True)
+        store = Store(tmp_path / f"{name}.db")
+        results.append({record.id: record.result for record in store.records(status="done", curves=True)})
+        store.close()
+    assert results[0] == results[1]
+    assert len(results[0]) == 6
+
+
 def statuses(file: Path) -> dict[str, int]:
     """Status -> number of runs."""
     store = Store(file)

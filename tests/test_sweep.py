@@ -174,30 +174,43 @@ RUN = [sys.executable, "-m", "recollect", "run", "sweep.yaml", "--workers", "2",
 
 
 def kill(folder: Path, times: range) -> int:
-    """`recollect run` on two workers, killed so many times at random moments; how many kills hit it."""
+    """`recollect run` on two workers, killed so many times at random moments; how many kills hit a run under way."""
     mark, rng, hits = {**os.environ, "RECOLLECT_MARK": str(folder)}, random.Random(times.start), 0
     for number in times:
         process = subprocess.Popen(RUN, cwd=folder, env=mark, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         if number % 4:  # three of four hit a sweep at work, the others one that starts
-            ended = len(done(folder))
-            while process.poll() is None and len(done(folder)) == ended:
-                time.sleep(0.02)
-        time.sleep(rng.uniform(0, 1.5))
+            hits += freeze_at_work(process, folder, rng.uniform(0, 0.5))
+        else:
+            time.sleep(rng.uniform(0, 1.5))
         process.send_signal(signal.SIGKILL)
         _, errors = process.communicate()
         assert process.returncode in (0, -signal.SIGKILL), errors.decode()
-        hits += process.returncode != 0
     return hits
 
 
-def done(folder: Path) -> set[str]:
-    """The runs that are done."""
+def freeze_at_work(process: subprocess.Popen[bytes], folder: Path, patience: float) -> bool:
+    """Wait for a run to begin and a little longer, then stop the process while one is under way; whether that worked."""
+    before = sum(look(folder)[1])
+    while process.poll() is None:
+        if sum(look(folder)[1]) > before:
+            time.sleep(patience)
+            process.send_signal(signal.SIGSTOP)
+            if "running" in look(folder)[0]:
+                return True
+            process.send_signal(signal.SIGCONT)
+            patience = 0.0
+        time.sleep(0.01)
+    return False
+
+
+def look(folder: Path) -> tuple[list[str], list[int]]:
+    """The status of every run, and how often it was begun."""
     if not (folder / "recollect.db").exists() or not (folder / "recollect.db").stat().st_size:
-        return set()
+        return [], []
     store = Store(folder / "recollect.db")
-    found = {run for run, status in store.statuses().items() if status == "done"}
+    records = store.records()
     store.close()
-    return found
+    return [record.status for record in records], [record.attempt for record in records]
 
 
 @pytest.mark.parametrize(

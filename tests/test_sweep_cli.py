@@ -1,6 +1,7 @@
 """`recollect run` on sweep files, and the commands that look at what it did."""
 
 import json
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,7 +15,7 @@ from recollect.cli.board import Board, Watcher, duration
 from recollect.cli.status import standings
 from recollect.errors import BadInput
 from recollect.events import Done, Failed, Lost, Point, Progressed, Started
-from recollect.lock import Writer
+from recollect.lock import Writer, lock
 from recollect.merge import merge
 from recollect.store import Store
 
@@ -92,6 +93,19 @@ def test_looking_at_a_sweep(capsys: Capsys, tmp_path: Path) -> None:
     assert f"cell {record.cell}: 4 runs, 4 of them done" in cell
     assert "train.lr =" not in cell
     assert len(json.loads(call(capsys, "show", record.cell, "--json")[1])) == 4
+
+
+def test_a_second_coordinator_is_refused_and_changes_nothing(capsys: Capsys, tmp_path: Path) -> None:
+    call(capsys, *RUN, "--limit", "1")
+    (tmp_path / "sweep.yaml").write_text(SWEEP.replace("[1, 2]", "3"))
+    with lock(tmp_path / "recollect.db"):
+        code, _, err = call(capsys, *RUN)
+        assert "written by process" in call(capsys, "status")[1]
+        assert call(capsys, "store", "delete", "0", "--store", "recollect.db")[0] == 2
+    assert code == 2
+    assert f"is being written by process {os.getpid()} on" in err
+    (study,) = json.loads(call(capsys, "status", "--json")[1])["studies"]
+    assert study["total"] == 8
 
 
 @pytest.fixture
