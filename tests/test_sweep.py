@@ -189,7 +189,7 @@ def kill(folder: Path, times: range) -> int:
 
 
 def freeze_at_work(process: subprocess.Popen[bytes], folder: Path, patience: float) -> bool:
-    """Wait for a run to begin and a little longer, then stop the process while one is under way; whether that worked."""
+    """Wait for a run to begin and a little longer, then stop the process while one is under way; whether it did."""
     before = sum(look(folder)[1])
     while process.poll() is None:
         if sum(look(folder)[1]) > before:
