@@ -44,12 +44,11 @@ def note(records: Sequence[Record], scale: str) -> str:
     if not records:
         return f"no finished run at scale {scale}"
     spec = records[0].spec
-    task = spec.task
     lrs = sorted({record.spec.train.lr for record in records})
     rate = f"lr {lrs[0]:g}" if len(lrs) == 1 else f"lr {lrs[0]:g} to {lrs[-1]:g}"
     seeds = len({record.spec.seed for record in records})
-    size = f"{task.name.upper()}, V={task.vocab_size} L={task.length} K={task.n_pairs}, d={spec.model.d_model}"
-    return f"{size}; {rate}; budget {spec.train.steps} steps; {seeds} seed{'s' * (seeds != 1)}; scale {scale}"
+    budget = f"budget {spec.train.steps} steps; {seeds} seed{'s' * (seeds != 1)}"
+    return f"{spec.task.short()}, d={spec.model.d_model}; {rate}; {budget}; scale {scale}"
 
 
 def _curve(label: str, record: Record) -> Curve:

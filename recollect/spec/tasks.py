@@ -1,5 +1,6 @@
 """The options of every task."""
 
+from abc import abstractmethod
 from typing import Annotated, Literal
 
 from pydantic import Field, PositiveInt, model_validator
@@ -16,6 +17,10 @@ class TaskOptions(Frozen):
     shuffle: bool = Field(True, description="a new order of the fixed set in every epoch")
     validation_rows: PositiveInt = Field(500, description="rows that choose the learning rate and stop runs")
     test_rows: PositiveInt = Field(2000, description="rows that are looked at once, at the end")
+
+    @abstractmethod
+    def short(self) -> str:
+        """The task and its sizes in a few words, for figures and tables."""
 
 
 class RecallOptions(TaskOptions):
@@ -36,6 +41,12 @@ class RecallOptions(TaskOptions):
     filler: Literal["zero", "random", "random-clean"] = Field(
         "zero", description="what stands between queries; random-clean never repeats a live key"
     )
+
+    name: str
+
+    def short(self) -> str:
+        """MQAR V=64 L=32 K=8."""
+        return f"{self.name.upper()} V={self.vocab_size} L={self.length} K={self.n_pairs}"
 
     @model_validator(mode="after")
     def fits(self) -> "RecallOptions":
