@@ -27,15 +27,17 @@ def make_spec(
     mixers = mixer if isinstance(mixer, list) else [mixer]
     flat = {key: value for key, value in preset.fields.items() if _applies(key, task)}
     _check_names(given, flat, task, mixers, where)
-    for when in preset.exceptions:
+    for when in (when for when in preset.exceptions if not when.tasks or task in when.tasks):
         if when.key == "model.mixer":
             flat |= {k: v for k, v in when.then.items() if k != "model.block" and set(mixers) & set(when.values)}
         elif given.get(when.key, flat.get(when.key)) in when.values:
             flat |= when.then
     flat["model.block"] = [_block(preset, name) for name in mixers] if len(mixers) > 1 else _block(preset, mixers[0])
-    for budget, other in (("train.steps", "train.epochs"), ("train.epochs", "train.steps")):
-        if budget in given:
+    for one, other in (("train.steps", "train.epochs"), ("train.warmup_steps", "train.warmup")):
+        if one in given:
             flat.pop(other, None)
+        elif other in given:
+            flat.pop(one, None)
     plain = nest(spell_out(flat | given, where))
     plain["task"]["name"] = task
     options = plain["model"].pop("mixer", {})

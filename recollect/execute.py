@@ -20,7 +20,7 @@ from recollect.outcome import outcome
 from recollect.spec import RunSpec
 from recollect.streams import derive
 from recollect.tasks import Task, make_task
-from recollect.train import Trainer, evaluate, finite, loss_at
+from recollect.train import Trainer, evaluate, loss_at
 
 CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "model.safetensors"
 SIGN_OF_LIFE = 0.25
@@ -65,16 +65,15 @@ def replayed(trainer: Trainer) -> Iterator[tuple[int, dict[str, float | None]]]:
 def conclude(trainer: Trainer, task: Task) -> dict[str, Any]:
     """The result: a function of the spec alone."""
     spec, curves = trainer.spec, trainer.progress.curves
-    result: dict[str, Any] = {}
-    for name in task.evaluations():
-        loss, accuracy = evaluate(trainer.model, task.evaluation(name, spec.seed), spec)
-        result |= {f"{name}_loss": finite(loss), f"{name}_accuracy": accuracy}
-    first, last = curves["validation_loss"][0], result["validation_loss"]
+    scores = {name: evaluate(trainer.model, task.evaluation(name, spec.seed), spec) for name in task.evaluations()}
+    validation, test = scores.pop("validation"), scores.pop("test")
+    first = curves["validation_loss"][0]
     ended = outcome(
-        accuracy=result["validation_accuracy"],
-        loss=float("nan") if last is None else last,
+        accuracy=validation.accuracy,
+        answers=validation.characters,
+        loss=validation.loss,
         first_loss=float("inf") if first is None else first,
-        floors=task.floors(),
+        floors=task.answer_floors(),
         plateaus=task.plateaus(),
     )
     stopped = trainer.progress.stopped
@@ -82,7 +81,9 @@ def conclude(trainer: Trainer, task: Task) -> dict[str, Any]:
         "outcome": "diverged" if stopped == "diverged" else ended,
         "stopped": stopped,
         "steps": trainer.progress.step,
-        **result,
+        **{f"validation_{key}": value for key, value in validation.plain().items()},
+        **{f"test_{key}": value for key, value in test.plain().items()},
+        **({"evaluations": {name: score.plain() for name, score in scores.items()}} if scores else {}),
         "n_params": trainer.model.n_params(),
         "state_size": trainer.model.state_size(),
         "floors": dict(task.floors()),

@@ -15,8 +15,12 @@ def outcome(
     first_loss: float,
     floors: Mapping[str, float],
     plateaus: Mapping[str, float],
+    answers: float | None = None,
 ) -> str:
-    """`solved`, `diverged`, `stuck at <plateau>`, `guessing` or `partial`, from the last validation."""
+    """`solved`, `diverged`, `stuck at <plateau>`, `guessing` or `partial`, from the last validation.
+
+    Floors are those of single answers; their accuracy is `answers` where several answers only count together.
+    """
     if accuracy >= SOLVED:
         return "solved"
     if not math.isfinite(loss) or loss > first_loss + NEAR_PLATEAU:
@@ -24,6 +28,7 @@ def outcome(
     name, level = min(plateaus.items(), key=lambda plateau: abs(plateau[1] - loss))
     if abs(level - loss) <= NEAR_PLATEAU:
         return f"stuck at {name}"
-    if any(abs(accuracy - floor) <= NEAR_FLOOR for floor in floors.values()):
+    single = accuracy if answers is None else answers
+    if any(abs(single - floor) <= NEAR_FLOOR for floor in floors.values()):
         return "guessing"
     return "partial"

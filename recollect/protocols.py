@@ -13,18 +13,21 @@ from recollect.errors import unknown
 
 Fields = Mapping[str, Any]
 MAMBAS = ("mamba", "mamba2")
+STRINGS = ("copy", "prefix_ngram", "suffix_ngram", "duplicate_ngram")
 
 
 @dataclass(frozen=True)
 class When:
-    """An exception: where `key` has one of the values, these fields differ."""
+    """An exception: where `key` has one of the values (in these tasks, or in all), these fields differ."""
 
     key: str
     values: tuple[Any, ...]
     then: Fields
+    tasks: tuple[str, ...] = ()
 
     def __str__(self) -> str:
-        return f"{self.key} in {', '.join(map(str, self.values))}"
+        tasks = f" and task in {', '.join(self.tasks)}" if self.tasks else ""
+        return f"{self.key} in {', '.join(map(str, self.values))}{tasks}"
 
 
 @dataclass(frozen=True)
@@ -56,14 +59,26 @@ _ADAMW = {
     "train.eps": 1e-8,
 }
 _RECALL = {"task.length": 64, "task.n_pairs": 4, "task.vocab_size": 8192, "task.power_a": 0.01, "task.filler": "zero"}
+_STRINGS = {
+    "task.n_letters": 26,
+    "task.min_length": 5,
+    "task.max_length": 20,
+    "task.context": 220,
+    "task.n_gram": 2,
+    "task.eval_lengths": (5, 10, 15, 20, 30, 50, 100),
+    "task.eval_rows": 200,
+    "task.eval_duplicates": (2,),
+}
 _LEARNED = When("model.mixer", ("attention", "sliding_attention", "based"), {"model.positions": "learned"})
 _OWN_BLOCK = When("model.mixer", MAMBAS, {"model.block": "mamba"})
 
 PAPER = Protocol(
     name="paper",
-    about="Revisiting associative recall in modern recurrent models, full version; the unsaid is our reading",
+    about="Revisiting associative recall in modern recurrent models, full version; the unsaid is our reading; "
+    "its copying follows `jelassi`",
     fields={
         **_RECALL,
+        **_STRINGS,
         "task.vocabulary": "shared",
         "task.rows": 100_000,
         "task.shuffle": True,
@@ -148,6 +163,9 @@ LAPTOP = Protocol(
         "task.rows": "fresh",
         "task.validation_rows": 500,
         "task.test_rows": 2000,
+        "task.max_length": 15,
+        "task.context": 64,
+        "task.eval_lengths": (5, 10, 15, 20, 30, 50),
         "model.block": "mixer",
         "train.steps": 2000,
         "train.batch_size": 64,
@@ -156,10 +174,46 @@ LAPTOP = Protocol(
         "train.stop_accuracy": 0.99,
         "train.stop_worse": 5,
     },
-    exceptions=(When("model.mixer", ("attention", "sliding_attention"), {"model.positions": "learned"}), _OWN_BLOCK),
+    exceptions=(
+        When("model.mixer", ("attention", "sliding_attention"), {"model.positions": "learned"}),
+        When(
+            "model.mixer",
+            ("attention",),
+            {"model.positions": "none", "model.mixer.positions": "rope", "model.mixer.n_heads": 4},
+            tasks=STRINGS,
+        ),
+        _OWN_BLOCK,
+    ),
 )
 
-PROTOCOLS = {protocol.name: protocol for protocol in (LAPTOP, PAPER, WORKSHOP, ZOOLOGY)}
+JELASSI = Protocol(
+    name="jelassi",
+    about="Repeat after me (Jelassi et al. 2024): 12 x 1024, strings of 5 to 20 letters, 2,000 steps at one low rate; "
+    "the unsaid is our reading",
+    fields={
+        **{key: value for key, value in LAPTOP.fields.items() if key != "train.warmup"},
+        **_RECALL,
+        **_STRINGS,
+        "model.d_model": 1024,
+        "model.n_layers": 12,
+        "model.block": "mixer+mlp",
+        "train.lr": 1e-5,
+        "train.steps": 2000,
+        "train.batch_size": 8,
+        "train.warmup_steps": 100,
+        "train.schedule": "linear",
+        "train.stop_accuracy": None,
+        "train.stop_worse": None,
+    },
+    exceptions=(
+        When("model.mixer", ("attention",), {"model.mixer.n_heads": 16, "model.mixer.positions": "rope"}),
+        When("model.mixer", MAMBAS, {"model.block": "mamba", "model.mixer.d_state": 32}),
+        When("model.mixer", ("lstm",), {"model.block": "mixer"}),
+    ),
+    lrs=(1e-5,),
+)
+
+PROTOCOLS = {protocol.name: protocol for protocol in (LAPTOP, PAPER, WORKSHOP, ZOOLOGY, JELASSI)}
 
 
 def find_protocol(name: str) -> Protocol:

@@ -5,7 +5,7 @@ from typing import Literal
 
 import numpy as np
 
-Stream = Literal["data", "validation", "test", "initialisation", "order", "dropout"]
+Stream = Literal["data", "validation", "test", "initialisation", "order", "dropout", "length", "duplicate"]
 
 
 def derive(seed: int, stream: Stream, step: int = 0) -> int:

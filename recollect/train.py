@@ -3,8 +3,9 @@
 import math
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor, nn
 
@@ -87,27 +88,52 @@ def tensors(batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]
 
 
 def loss_at(model: Model, batch: Batch, spec: RunSpec) -> tuple[Tensor, Tensor]:
-    """The mean loss over a batch's answers and the number of right ones."""
+    """The mean loss over a batch's answers, and which of them are right (B, Q)."""
     device = torch.device(spec.compute.device)
     tokens, at, target = tensors(batch, device)
     with torch.autocast(device.type, torch.bfloat16, enabled=spec.compute.precision == "bf16"):
         features = model.features(tokens, at)
-    loss = answer_loss_plain if spec.compute.kernel == "loop" else answer_loss
-    return loss(features.float().flatten(0, 1), model.head_weight, target.flatten())
+    judge = answer_loss_plain if spec.compute.kernel == "loop" else answer_loss
+    loss, right = judge(features.float().flatten(0, 1), model.head_weight, target.flatten())
+    return loss, right.unflatten(0, target.shape)
+
+
+def tally(right: Tensor, batch: Batch) -> tuple[int, int]:
+    """How many strings are right in all their answers, of how many; an answer may stand alone."""
+    asked = batch.target != IGNORED
+    if batch.string is None:
+        return int(right.sum()), int(asked.sum())
+    wrong = asked & ~right.cpu().numpy()
+    number = batch.string + np.arange(len(batch))[:, None] * (int(batch.string.max()) + 1)
+    return (count := len(np.unique(number[asked]))) - len(np.unique(number[wrong])), count
+
+
+class Score(NamedTuple):
+    """What an evaluation says; `characters` is the accuracy of single answers where several only count together."""
+
+    loss: float
+    accuracy: float
+    characters: float | None
+
+    def plain(self) -> dict[str, float | None]:
+        """As JSON data."""
+        single = {} if self.characters is None else {"character_accuracy": self.characters}
+        return {"loss": finite(self.loss), "accuracy": self.accuracy, **single}
 
 
 @torch.no_grad()
-def evaluate(model: Model, batch: Batch, spec: RunSpec) -> tuple[float, float]:
+def evaluate(model: Model, batch: Batch, spec: RunSpec) -> Score:
     """Loss and accuracy over a whole set."""
     model.eval()
-    total, right, answers = 0.0, 0, 0
+    total, right, answers, whole, strings = 0.0, 0, 0, 0, 0
     for start in range(0, len(batch), EVALUATION_ROWS):
         piece = batch[start : start + EVALUATION_ROWS]
         loss, hits = loss_at(model, piece, spec)
         count = int((piece.target != IGNORED).sum())
-        total, right, answers = total + loss.item() * count, right + int(hits), answers + count
+        total, right, answers = total + loss.item() * count, right + int(hits.sum()), answers + count
+        whole, strings = (a + b for a, b in zip((whole, strings), tally(hits, piece), strict=True))
     model.train()
-    return total / answers, right / answers
+    return Score(total / answers, whole / strings, None if batch.string is None else right / answers)
 
 
 class Trainer:
@@ -152,14 +178,15 @@ class Trainer:
         progress.step += 1
         progress.batches += 1
         progress.loss_sum += value
-        progress.right += int(right)
-        progress.answers += int((batch.target != IGNORED).sum())
+        whole, strings = tally(right, batch)
+        progress.right += whole
+        progress.answers += strings
         return math.isfinite(value)
 
     def measure(self) -> dict[str, float | None]:
         """The point of the curves at this step: training since the last one, validation now; may stop the run."""
         progress = self.progress
-        loss, accuracy = evaluate(self.model, self.validation, self.spec)
+        loss, accuracy, _ = evaluate(self.model, self.validation, self.spec)
         point: dict[str, float | None] = {
             "train_loss": finite(progress.loss_sum / progress.batches) if progress.batches else None,
             "train_accuracy": progress.right / progress.answers if progress.answers else None,
@@ -178,7 +205,7 @@ class Trainer:
         first = progress.curves["validation_loss"][0]
         if train.stop_accuracy is not None:
             if train.stop_split == "test":
-                _, accuracy = evaluate(self.model, self.task.evaluation("test", self.spec.seed), self.spec)
+                accuracy = evaluate(self.model, self.task.evaluation("test", self.spec.seed), self.spec).accuracy
             if accuracy > train.stop_accuracy and progress.stopped != "diverged":
                 progress.stopped = "success"
         if train.stop_worse is not None and progress.step > train.warmup_steps:

@@ -7,6 +7,7 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
     ("attention", {"n_heads": 4, "bias": False}),
     ("attention", {"positions": "rope", "n_heads": 2}),
     ("attention", {"positions": "alibi", "n_heads": 2}),
+    ("attention", {"positions": "hard_alibi", "n_heads": 4}),
     ("attention", {"positions": "t5", "n_heads": 2}),
     *[
         ("attention", {"conv": conv, "conv_at": at})

@@ -7,6 +7,7 @@ import torch
 from small import tiny
 from torch.nn import functional as F
 
+from recollect.compose import make_spec
 from recollect.execute import initial_model
 from recollect.model import build_model, measure, sinusoids
 from recollect.ops.loss import answer_loss
@@ -23,6 +24,7 @@ STACKS: dict[str, RunSpec] = {
     "channel mix": tiny(model__block="mixer+mlp", model__mlp="rwkv4", model__n_layers=2),
     "hybrid": tiny(["attention", "mamba"], model__block=["mixer+mlp", "mamba"]),
     "one query": tiny(task="ar"),
+    "packed strings": tiny(task="copy", model__n_layers=2, task__max_length=8, task__context=40),
 }
 
 
@@ -56,6 +58,16 @@ def test_a_model_is_measured_without_its_memory(mixer: str) -> None:
     model = build_model(spec)
     assert measure(spec) == (model.n_params(), model.state_size())
     assert measure(tiny(mixer, model__d_model=4096, model__n_layers=12))[0] > 10**8
+
+
+TABLE_1 = [("attention", 12, 1024, 150), ("mamba", 12, 1024, 80), ("mamba", 24, 1024, 150), ("mamba", 12, 1408, 150)]
+
+
+@pytest.mark.parametrize(("mixer", "n_layers", "d_model", "millions"), TABLE_1)
+def test_the_papers_copy_models_have_their_sizes(mixer: str, n_layers: int, d_model: int, millions: int) -> None:
+    fields = {"model.n_layers": n_layers, "model.d_model": d_model}
+    n_params, _ = measure(make_spec("copy", mixer, fields, protocol="jelassi"))
+    assert n_params == pytest.approx(millions * 1e6, rel=0.1)
 
 
 def test_native_initialisation_survives_the_model() -> None:

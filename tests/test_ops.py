@@ -38,7 +38,7 @@ def test_the_fused_loss_equals_cross_entropy(rows: int) -> None:
         target[::3] = -100
     (plain, right), (fused, hits) = answer_loss_plain(x, weight, target), answer_loss(x, weight, target)
     torch.testing.assert_close(fused, plain)
-    assert int(hits) == int(right)
+    assert torch.equal(hits, right)
     for ours, judge in zip(
         torch.autograd.grad(3 * fused, [x, weight]), torch.autograd.grad(3 * plain, [x, weight]), strict=True
     ):
@@ -48,7 +48,7 @@ def test_the_fused_loss_equals_cross_entropy(rows: int) -> None:
 def test_the_fused_loss_counts_right_answers_and_leaves_no_gradient_where_none_is_asked() -> None:
     x, weight = torch.eye(3).requires_grad_(), torch.eye(3)
     _, right = answer_loss(x, weight, torch.tensor([0, 2, -100]))
-    assert int(right) == 1
+    assert right.tolist() == [True, False, False]
     with torch.no_grad():
         assert not answer_loss(x, weight, torch.tensor([0, 1, 2]))[0].requires_grad
 
@@ -56,4 +56,4 @@ def test_the_fused_loss_counts_right_answers_and_leaves_no_gradient_where_none_i
 def test_a_loss_that_is_not_finite_is_said_so() -> None:
     loss, right = answer_loss(torch.full((2, 2), float("nan")), torch.eye(2), torch.tensor([0, 1]))
     assert not loss.isfinite()
-    assert int(right) <= 1
+    assert right.sum() <= 1

@@ -1,55 +1,33 @@
-"""One contract over all tasks, and the statistics of recall."""
+"""Recall: what its rows look like, and their statistics."""
 
 import math
 from typing import Any
 
 import numpy as np
 import pytest
+from task_rows import RECALL, SMALL, label
 
 from recollect.streams import generator
 from recollect.tasks import IGNORED, Batch, Supply, build_task
 from recollect.tasks.recall import position_odds
 
-SMALL = {"vocab_size": 64, "length": 32, "n_pairs": 8}
-ROWS: list[tuple[str, dict[str, Any]]] = [
-    (name, {**SMALL, "vocabulary": vocabulary, "filler": filler})
-    for name in ("mqar", "ar")
-    for vocabulary in ("split", "shared")
-    for filler in ("zero", "random", "random-clean")
-] + [
-    ("mqar", {"vocab_size": 8192, "length": 64, "n_pairs": 4}),
-    ("mqar", {"vocab_size": 8192, "length": 512, "n_pairs": 64, "vocabulary": "shared", "filler": "random-clean"}),
-    ("ar", {"vocab_size": 50, "length": 20, "n_pairs": 9}),
-]
-every_task = pytest.mark.parametrize(("name", "options"), ROWS, ids=lambda v: v if isinstance(v, str) else str(v)[:60])
+every_recall = pytest.mark.parametrize(("name", "options"), RECALL, ids=label)
 
 
-def answer(tokens: list[int], at: int, n_pairs: int) -> int:
-    """The plain-Python oracle: look the key up among the pairs."""
-    pairs = {tokens[2 * j]: tokens[2 * j + 1] for j in range(n_pairs)}
-    return pairs[tokens[at]]
-
-
-@every_task
-def test_the_oracle_answers_every_target(name: str, options: dict[str, Any]) -> None:
+@every_recall
+def test_keys_and_values_are_distinct_and_every_key_is_asked_once(name: str, options: dict[str, Any]) -> None:
     batch = build_task(name, **options).draw(generator(0, "data"), 200)
     K = options["n_pairs"]
-    for tokens, at, target in zip(batch.tokens.tolist(), batch.at.tolist(), batch.target.tolist(), strict=True):
-        assert [answer(tokens, a, K) for a in at] == target
-        assert len(set(tokens[0 : 2 * K : 2])) == K
-        assert len(set(tokens[1 : 2 * K : 2])) == K
-        assert not set(tokens[0 : 2 * K : 2]) & set(tokens[1 : 2 * K : 2])
-        assert all(a >= 2 * K and a % 2 == 0 for a in at)
+    for tokens, at in zip(batch.tokens.tolist(), batch.at.tolist(), strict=True):
+        assert len(set(tokens[0 : 2 * K])) == 2 * K
         if name == "mqar":
             assert sorted(tokens[a] for a in at) == sorted(tokens[0 : 2 * K : 2])
 
 
-@every_task
-def test_tokens_stay_in_the_vocabulary_and_the_split_is_kept(name: str, options: dict[str, Any]) -> None:
+@every_recall
+def test_the_split_of_the_vocabulary_is_kept(name: str, options: dict[str, Any]) -> None:
     batch = build_task(name, **options).draw(generator(0, "data"), 300)
     V, K = options["vocab_size"], options["n_pairs"]
-    assert batch.tokens.min() >= 0
-    assert batch.tokens.max() < V
     keys, values = batch.tokens[:, 0 : 2 * K : 2], batch.tokens[:, 1 : 2 * K : 2]
     assert keys.min() >= 1
     if options.get("vocabulary") == "split":
@@ -59,27 +37,15 @@ def test_tokens_stay_in_the_vocabulary_and_the_split_is_kept(name: str, options:
         assert keys.max() >= V // 2 or V > 5000
 
 
-@pytest.mark.parametrize(("name", "options"), [row for row in ROWS if "random" not in row[1].get("filler", "")])
+@pytest.mark.parametrize(("name", "options"), [row for row in RECALL if "random" not in row[1].get("filler", "")])
 def test_no_answer_stands_behind_the_pairs_where_filler_is_zero(name: str, options: dict[str, Any]) -> None:
     batch = build_task(name, **options).draw(generator(0, "data"), 200)
     for tokens, target in zip(batch.tokens, batch.target, strict=True):
         assert not set(tokens[2 * options["n_pairs"] :].tolist()) & set(target.tolist())
 
 
-@every_task
-def test_streams_are_separate_and_repeatable(name: str, options: dict[str, Any]) -> None:
-    task = build_task(name, **options)
-    draws = [
-        task.draw(generator(0, stream, step), 20).tokens for stream, step in (("data", 0), ("data", 1), ("test", 0))
-    ]
-    assert not np.array_equal(draws[0], draws[1])
-    assert not np.array_equal(draws[0], draws[2])
-    assert np.array_equal(draws[0], task.draw(generator(0, "data", 0), 20).tokens)
-    assert not np.array_equal(task.evaluation("validation", 0).tokens, task.evaluation("validation", 1).tokens)
-
-
-@every_task
-def test_floors_and_plateaus_are_sane(name: str, options: dict[str, Any]) -> None:
+@every_recall
+def test_the_floors_and_plateaus_of_recall(name: str, options: dict[str, Any]) -> None:
     task = build_task(name, **options)
     floors, plateaus = task.floors(), task.plateaus()
     assert floors["1/K"] == 1 / options["n_pairs"]

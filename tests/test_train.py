@@ -128,6 +128,26 @@ def test_curves_begin_at_step_0_and_carry_train_accuracy() -> None:
     assert all(0 <= value <= 1 for value in curves["train_accuracy"][1:])
 
 
+def test_copying_is_judged_on_strings_characters_and_lengths(tmp_path: Path) -> None:
+    sizes = {"task__max_length": 6, "task__context": 20, "task__eval_lengths": (5, 12), "task__eval_rows": 9}
+    spec = tiny(task="copy", train__lr=0.02, **sizes)
+    ended = result(spec, tmp_path)
+    assert ended == result(spec)
+    assert set(ended["evaluations"]) == {"length=5", "length=12", "duplicate=2"}
+    for score in ended["evaluations"].values():
+        assert set(score) == {"loss", "accuracy", "character_accuracy"}
+    assert ended["test_accuracy"] <= ended["test_character_accuracy"]
+    assert ended["validation_character_accuracy"] > 0
+    assert "evaluations" not in result(tiny())
+    assert "test_character_accuracy" not in result(tiny())
+
+
+def test_a_model_that_knows_letters_but_no_string_does_not_guess() -> None:
+    known: dict[str, Any] = {"loss": 1.0, "first_loss": 3.4, "floors": {"letters": 0.04}, "plateaus": {"ln V": 3.4}}
+    assert outcome(accuracy=0.0, answers=0.7, **known) == "partial"
+    assert outcome(accuracy=0.0, answers=0.05, **known) == "guessing"
+
+
 def test_bfloat16_runs() -> None:
     assert math.isfinite(result(tiny(compute__precision="bf16"))["test_loss"])
 

@@ -102,10 +102,11 @@ def summary(record: Record, *, fresh: bool = True) -> list[str]:
     names = ", ".join(dict.fromkeys(mixer.name for mixer in spec.model.mixers))
     floors = ", ".join(f"{name} {level:.1%}" for name, level in r["floors"].items())
     how = "" if fresh else "  (stored; not run again)"
+    letters = f" (characters {r['test_character_accuracy']:.1%})" if "test_character_accuracy" in r else ""
     return [
         f"{record.id}  {spec.task.name} {names}  {spec.model.n_layers} x {spec.model.d_model}  "
         f"lr {spec.train.lr:g}  seed {spec.seed}{how}",
-        f"{r['outcome']}: test accuracy {r['test_accuracy']:.1%}, validation {r['validation_accuracy']:.1%} "
+        f"{r['outcome']}: test accuracy {r['test_accuracy']:.1%}{letters}, validation {r['validation_accuracy']:.1%} "
         f"after {r['steps']} of {spec.train.steps} steps ({record.seconds:.0f} s)",
         f"floors: {floors}; {r['n_params']:,} parameters, state of {r['state_size']:,} numbers",
     ]

@@ -1,16 +1,15 @@
-"""`recollect list | show | diff | size`: look things up."""
+"""`recollect list | show | diff`: look things up."""
 
 import json
 import sys
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from cyclopts import Parameter
 from rich.markup import escape
 from rich.table import Table
 
 from recollect.cli.live import summary, table_console
-from recollect.cli.options import Json, Sets, StorePath, read_sets
-from recollect.compose import flatten, make_spec
+from recollect.cli.options import Json, StorePath
+from recollect.compose import flatten
 from recollect.errors import BadInput
 from recollect.protocols import PROTOCOLS
 from recollect.spec import MIXER_OPTIONS, TASK_OPTIONS, Frozen
@@ -34,6 +33,10 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
         for name, shelf in SHELVES.items():
             console.print(f"[bold]{name}[/bold]  {', '.join(shelf)}")
         console.print("`recollect list mixers` and so on say more; `recollect list runs` shows a store.")
+    elif what == "studies":
+        from recollect.cli.studies import studies_table
+
+        console.print(studies_table())
     elif what in ("tasks", "mixers"):
         console.print(options_table(TASK_OPTIONS if what == "tasks" else MIXER_OPTIONS))
     else:
@@ -162,33 +165,3 @@ def diff(one: str, other: str, /, *, store: StorePath = DEFAULT) -> None:
     for key in ("outcome", "test_accuracy", "steps"):
         table.add_row(key, *(json.dumps((record.result or {}).get(key)) for record in records), style="bold")
     table_console().print(table)
-
-
-def size(
-    task: str = "mqar",
-    mixer: str = "attention",
-    /,
-    *,
-    d_model: Annotated[int | None, Parameter(help="width")] = None,
-    n_layers: Annotated[int | None, Parameter(help="blocks")] = None,
-    protocol: Annotated[str, Parameter(help="a preset of everything else")] = "laptop",
-    set_: Sets = (),
-    json_: Json = False,
-) -> None:
-    """Count a model's parameters and the numbers in its state, without training it.
-
-    Parameters
-    ----------
-    task
-        The task whose vocabulary and length it is built for.
-    mixer
-        A name, `path/to/file.py:Class`, or several joined by commas.
-    """
-    short = {"model.d_model": d_model, "model.n_layers": n_layers}
-    overrides = {key: value for key, value in short.items() if value is not None} | read_sets(set_)
-    spec = make_spec(task, mixer.split(",") if "," in mixer else mixer, overrides, protocol=protocol, where="size")
-    from recollect.model import measure
-
-    n_params, state_size = measure(spec)
-    found = {"n_params": n_params, "state_size": state_size}
-    print(json.dumps(found) if json_ else f"{n_params:,} parameters, state of {state_size:,} numbers")

@@ -36,7 +36,7 @@ def train(
     Parameters
     ----------
     task
-        What is asked: mqar or ar (`recollect list tasks`).
+        What is asked: mqar, copy, ... (`recollect list tasks`).
     mixer
         A name (`recollect list mixers`), `path/to/file.py:Class` for your own, or several joined by commas, one per
         layer.

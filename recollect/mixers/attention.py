@@ -6,12 +6,14 @@ Every token asks all earlier ones, at once:
     s_ij = q_i · k_j / √P      for j <= i                      (T5 leaves the scores unscaled)
     y = softmax(s) v;  out = y W_o + b_o
 
-Positions on the scores: RoPE turns q and k; ALiBi adds -2^(-8h/H) (i - j) in head h = 1..H; T5 adds a learned
-bias per head and bucket of i - j. A causal depthwise convolution may stand on any of the three branches: before
+Positions on the scores: RoPE turns q and k; ALiBi adds -2^(-8h/H) (i - j) in head h = 1..H; hard ALiBi lets head
+h <= H/2 see its own token and the h before it, i - j <= h, and leaves the other heads without positions; T5 adds a
+learned bias per head and bucket of i - j. A causal depthwise convolution may stand on any of the three branches: before
 its projection, after it, or once on the input that the named branches share.
 
-Vaswani et al. 2017; Su et al. 2021; Press et al. 2022; Raffel et al. 2020; the convolution as in Li et al. 2024.
-Departs from them: no padding mask; with `at` only the asked rows are computed.
+Vaswani et al. 2017; Su et al. 2021; Press et al. 2022; Jelassi et al. 2024; Raffel et al. 2020; the convolution as in
+Li et al. 2024. Departs from them: no padding mask; with `at` only the asked rows are computed; the reach of the heads
+of hard ALiBi, which its paper leaves open, follows from H.
 """
 
 import math
@@ -55,8 +57,10 @@ class Attention(MatrixMixer):
         return out
 
     def state_size(self, length: int) -> int:
-        """The keys and values of every token."""
-        return 2 * length * self.out_proj.in_features
+        """The keys and values of every token, or of those that a head still sees."""
+        d, short = self.out_proj.in_features, self.n_heads // 2 if self.options.positions == "hard_alibi" else 0
+        tokens = sum(min(h, length) for h in range(1, short + 1)) + length * (self.n_heads - short)
+        return 2 * tokens * d // self.n_heads
 
     def _mix(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
         """softmax(s) at the asked rows (B, H, Q, L), and v (B, H, L, P)."""
@@ -86,7 +90,15 @@ class Attention(MatrixMixer):
             q, k = rotate(q, i.squeeze(-1).unsqueeze(-2)), rotate(k)
         scale = 1.0 if self.options.positions == "t5" else 1 / math.sqrt(q.shape[-1])
         scores = (q * scale) @ k.transpose(-1, -2) + self._bias(distance, q.dtype)
-        return scores.masked_fill(distance < 0, -torch.inf).softmax(dim=-1)
+        return scores.masked_fill(self._hidden(distance), -torch.inf).softmax(dim=-1)
+
+    def _hidden(self, distance: Tensor) -> Tensor:
+        """What must not be seen: the future, and with hard ALiBi what is too far for a head."""
+        if self.options.positions != "hard_alibi":
+            return distance < 0
+        reach = torch.arange(1, self.n_heads + 1, device=distance.device)
+        reach[self.n_heads // 2 :] = distance.shape[-1]
+        return (distance < 0) | (distance > reach.view(-1, 1, 1))
 
     def _bias(self, distance: Tensor, dtype: torch.dtype) -> Tensor | float:
         """What the distance (..., 1, Q, L) adds to the scores, (..., H, Q, L)."""

@@ -12,9 +12,9 @@ CHUNK_BYTES = 2**22
 
 
 def answer_loss_plain(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The judge. x (N, D), weight (V, D), target (N,); the mean loss and the number of right answers."""
+    """The judge. x (N, D), weight (V, D), target (N,); the mean loss and which answers are right."""
     logits = x @ weight.T
-    return F.cross_entropy(logits, target, ignore_index=IGNORED), (logits.argmax(-1) == target).sum()
+    return F.cross_entropy(logits, target, ignore_index=IGNORED), logits.argmax(-1) == target
 
 
 def answer_loss(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
@@ -28,15 +28,15 @@ class _AnswerLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, target: Tensor, needs: bool) -> tuple[Tensor, Tensor]:
         known = target != IGNORED
-        share = (known / known.sum().clamp(min=1)).to(x.dtype).unsqueeze(1)  # (N, 1): 1/count, or 0 where ignored
-        loss, right = x.new_zeros(()), torch.zeros((), dtype=torch.long, device=x.device)
+        share = (known.to(x.dtype) / known.sum().clamp(min=1)).unsqueeze(1)  # (N, 1): 1/count, or 0 where ignored
+        loss, right = x.new_zeros(()), torch.empty_like(known)
         dx, dweight = (torch.empty_like(x), torch.zeros_like(weight)) if needs else (x, weight)
         rows = max(1, CHUNK_BYTES // (weight.shape[0] * x.element_size()))
         for part in (slice(start, start + rows) for start in range(0, len(x), rows)):
             wanted = target[part].clamp(min=0).unsqueeze(1)
             logits = x[part] @ weight.T
             top, place = logits.max(dim=1, keepdim=True)
-            right += ((place == wanted) & known[part].unsqueeze(1)).sum()
+            right[part] = (place == wanted).squeeze(1) & known[part]
             p = logits.sub_(top)
             chosen = p.gather(1, wanted)
             total = p.exp_().sum(dim=1, keepdim=True)

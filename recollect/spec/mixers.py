@@ -52,7 +52,9 @@ class AttentionOptions(MixerOptions):
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     bias: bool = Field(True, description="biases on the four projections")
     dropout: float = Field(0.0, ge=0, lt=1, description="on the attention weights")
-    positions: Literal["none", "rope", "alibi", "t5"] = Field("none", description="what acts on the scores")
+    positions: Literal["none", "rope", "alibi", "hard_alibi", "t5"] = Field(
+        "none", description="what acts on the scores"
+    )
     conv: Literal["none", "q", "k", "v", "qk", "qv", "kv", "qkv"] = Field(
         "none", description="branches with a causal depthwise convolution"
     )
@@ -65,6 +67,8 @@ class AttentionOptions(MixerOptions):
         divides(self.n_heads, d_model, "model.mixer.n_heads")
         if self.positions == "rope" and (d_model // self.n_heads) % 2:
             raise ValueError(f"model.mixer.positions: rope needs an even head width (got {d_model // self.n_heads})")
+        if self.positions == "hard_alibi" and self.n_heads < 2:
+            raise ValueError(f"model.mixer.positions: hard_alibi needs n_heads >= 2 (got {self.n_heads})")
         return self
 
 

@@ -7,7 +7,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
 from recollect.spec.base import Frozen, canonical
 from recollect.spec.mixers import ForeignOptions, MixerOptions, MixerSpec
-from recollect.spec.tasks import TaskSpec
+from recollect.spec.tasks import DuplicateNgramOptions, TaskSpec
 
 Kernel = Literal["numba", "torch", "loop"]
 Block = Literal["mixer+mlp", "mixer", "mamba"]
@@ -107,6 +107,10 @@ class RunSpec(Frozen):
     @model_validator(mode="after")
     def resolve(self) -> "RunSpec":
         """Fill in the sizes of mixers that follow from the model; refuse what does not fit."""
+        if isinstance(self.task, DuplicateNgramOptions):
+            raise ValueError(
+                "task: duplicate_ngram is for evaluation only; train on copy, which task.eval_duplicates judges on it"
+            )
         model, length = self.model, self.task.length
         filled = tuple(mixer.resolved(model.d_model, length) for mixer in model.mixers)
         mixer = filled if isinstance(model.mixer, tuple) else filled[0]
@@ -115,6 +119,10 @@ class RunSpec(Frozen):
         if self.compute.device != "cpu" and self.compute.kernel == "numba":
             raise ValueError(f"compute.kernel: numba runs on the CPU only (device {self.compute.device}); use torch")
         return self
+
+    def at(self, lr: float, seed: int) -> "RunSpec":
+        """The run of the same cell with this learning rate and seed."""
+        return self.model_copy(update={"train": self.train.model_copy(update={"lr": lr}), "seed": seed})
 
     def identity(self) -> dict[str, Any]:
         """The plain value that is hashed: all fields, but not where a user's file lies."""

@@ -6,9 +6,20 @@ from pydantic import ValidationError
 
 from recollect.errors import sentence, unknown
 from recollect.spec import TASK_OPTIONS, TaskOptions
-from recollect.spec.tasks import AROptions, MQAROptions
+from recollect.spec.tasks import (
+    AROptions,
+    CopyOptions,
+    DuplicateNgramOptions,
+    MQAROptions,
+    PrefixNgramOptions,
+    SuffixNgramOptions,
+)
 from recollect.tasks.ar import AR
+from recollect.tasks.copy import Copy
+from recollect.tasks.duplicate_ngram import DuplicateNgram
 from recollect.tasks.mqar import MQAR
+from recollect.tasks.prefix_ngram import PrefixNgram
+from recollect.tasks.suffix_ngram import SuffixNgram
 from recollect.tasks.supply import Supply
 from recollect.tasks.task import IGNORED, Batch, Task
 
@@ -30,6 +41,14 @@ def make_task(options: TaskOptions) -> Task:
             return MQAR(options)
         case AROptions():
             return AR(options)
+        case CopyOptions():
+            return Copy(options)
+        case PrefixNgramOptions():
+            return PrefixNgram(options)
+        case SuffixNgramOptions():
+            return SuffixNgram(options)
+        case DuplicateNgramOptions():
+            return DuplicateNgram(options)
     raise TypeError(f"no task for {type(options).__name__}")
 
 

@@ -16,14 +16,19 @@ IGNORED = -100
 
 @dataclass(frozen=True)
 class Batch:
-    """Rows of tokens, the positions that are asked, and the right answers (-100 where there is none)."""
+    """Rows of tokens, the positions that are asked, and the right answers (-100 where there is none).
+
+    Answers that only count together, such as the letters of a copied string, share a number in `string`.
+    """
 
     tokens: Ints  # (B, L)
     at: Ints  # (B, Q)
     target: Ints  # (B, Q)
+    string: Ints | None = None  # (B, Q): the answer's string, counted from 0 in its row
 
     def __getitem__(self, rows: slice | NDArray[np.int64]) -> "Batch":
-        return Batch(self.tokens[rows], self.at[rows], self.target[rows])
+        string = None if self.string is None else self.string[rows]
+        return Batch(self.tokens[rows], self.at[rows], self.target[rows], string)
 
     def __len__(self) -> int:
         return len(self.tokens)
@@ -31,8 +36,6 @@ class Batch:
 
 class Task(ABC):
     """Makes batches; torch-free, so that reports can ask it for its floors."""
-
-    headline = "accuracy"
 
     @property
     @abstractmethod
@@ -56,6 +59,10 @@ class Task(ABC):
     @abstractmethod
     def floors(self) -> Mapping[str, float]:
         """Name -> accuracy of a model that does not recall."""
+
+    def answer_floors(self) -> Mapping[str, float]:
+        """The same for single answers, where several of them only count together."""
+        return self.floors()
 
     @abstractmethod
     def plateaus(self) -> Mapping[str, float]:

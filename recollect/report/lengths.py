@@ -1,0 +1,95 @@
+"""Accuracy against string length: does copying go on beyond the lengths that were trained on?"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+from matplotlib.ticker import NullLocator, ScalarFormatter
+
+from recollect.report.axes import draw_floors, empty
+from recollect.report.note import floors, note
+from recollect.report.style import INK, looks, mixer_name
+from recollect.store import Record
+
+
+@dataclass(frozen=True)
+class LengthCurve:
+    """One run: the share of whole strings and of single characters that are right, at each length."""
+
+    label: str
+    mixer: str
+    seed: int
+    lengths: list[int]
+    strings: list[float]
+    characters: list[float]
+
+
+@dataclass(frozen=True)
+class Lengths:
+    """What the figure shows; `trained` is the range of lengths in training, None where the runs differ in it."""
+
+    title: str
+    note: str
+    curves: list[LengthCurve]
+    trained: tuple[int, int] | None
+    floors: dict[str, float]
+
+
+def lengths(labelled: Sequence[tuple[str, Record]], title: str, scale: str) -> Lengths:
+    """The curves of finished runs that were judged on lengths."""
+    done = [(label, record) for label, record in labelled if judged(record)]
+    records = [record for _, record in done]
+    ranges = {trained_on(record) for record in records}
+    trained = ranges.pop() if len(ranges) == 1 else None
+    curves = [_curve(label, record) for label, record in done]
+    return Lengths(title, note(records, scale), curves, trained, floors(records))
+
+
+def judged(record: Record) -> dict[int, dict[str, float]]:
+    """String length -> scores, shortest first; empty where there are none."""
+    found = (record.result or {}).get("evaluations", {})
+    by_length = {int(name.removeprefix("length=")): found[name] for name in found if name.startswith("length=")}
+    return dict(sorted(by_length.items()))
+
+
+def trained_on(record: Record) -> tuple[int, int]:
+    """The shortest and the longest string of training."""
+    options = record.spec.task.model_dump()
+    return options["min_length"], options["max_length"]
+
+
+def _curve(label: str, record: Record) -> LengthCurve:
+    scores = judged(record)
+    strings = [score["accuracy"] for score in scores.values()]
+    characters = [score["character_accuracy"] for score in scores.values()]
+    return LengthCurve(label, mixer_name(record.spec), record.spec.seed, list(scores), strings, characters)
+
+
+def draw_lengths(value: Lengths, axes: Axes) -> None:
+    """Every seed is a line: strings solid, characters faint; the lengths of training are shaded."""
+    styles = looks([(curve.label, curve.mixer) for curve in value.curves])
+    for curve in value.curves:
+        hue, marker, line = styles[curve.label].colour, styles[curve.label].marker, styles[curve.label].line
+        axes.plot(curve.lengths, curve.characters, color=hue, alpha=0.3, linewidth=0.8)
+        axes.plot(curve.lengths, curve.strings, color=hue, linestyle=line, linewidth=1.3, marker=marker, markersize=3)
+    for label, look in styles.items():
+        axes.plot([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=3, label=label)
+    axes.set(xlabel="letters in the string", ylabel="strings right (characters faint)", title=value.title)
+    axes.set_ylim(-0.07, 1.1)
+    draw_floors(value.floors, axes)
+    if value.trained is not None:
+        axes.axvspan(*value.trained, color=INK, alpha=0.1, linewidth=0, zorder=0)
+        axes.annotate("trained on", (value.trained[0], 1.04), xytext=(2, 0), textcoords="offset points", fontsize=6.5)
+    if value.curves:
+        _mark_lengths(sorted({length for curve in value.curves for length in curve.lengths}), axes)
+        axes.legend(loc="lower left")
+    else:
+        empty(axes)
+
+
+def _mark_lengths(ticks: Sequence[int], axes: Axes) -> None:
+    """A tick at every length that was judged."""
+    axes.set_xscale("log")
+    axes.set_xticks(ticks)
+    axes.xaxis.set_major_formatter(ScalarFormatter())
+    axes.xaxis.set_minor_locator(NullLocator())
