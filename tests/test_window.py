@@ -9,11 +9,9 @@ import pytest
 from recollect.errors import BadInput
 from recollect.window import Reading, Window, even_grid_runs, measure, on_lattice, sensitivity, wider
 from recollect.window.curve import GUESS, TOP, crossings
-from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, RARELY
+from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY
 from recollect.window.posterior import SLOPES, Grid, after, fit, prior
 from recollect.window.reading import Rate, rates
-
-pytestmark = pytest.mark.prove
 
 RUNS = ((-3.6, False), (-3.2, True), (-2.9, True), (-3.3, False), (-2.6, False))
 
@@ -113,6 +111,7 @@ def test_solve_rates_are_counted_at_the_threshold() -> None:
         ({-2.5: "ss", -2.0: "ss", -1.5: "ss"}, OPEN_RIGHT),
         ({-4.0: "ff", -3.5: "ff", -3.0: "ff"}, NEVER),
         ({-4.0: "ff", -3.5: "sfffff", -3.0: "ff"}, RARELY),
+        ({-4.0: "ff", -3.5: "sf", -3.0: "ff"}, PERHAPS),
         ({-2.5: "ffff", -2.0: "ssss", -1.5: "ssss"}, NOT_ONE),
         ({-3.7: "sfs", -3.6: "fs", -3.5: "ssfsf", -3.4: "sf", -3.3: "sfs"}, PATCHY),
     ],
@@ -179,6 +178,14 @@ def test_one_window_is_wider_than_another_with_a_probability() -> None:
     assert wider(wide, narrow) > 0.8
     assert wider(narrow, never) == 1
     assert wider(never, never) == 0.5
+
+
+def test_a_window_that_there_may_not_be_has_an_interval_down_to_zero() -> None:
+    doubtful, clear = window(CLEAR | {-4.0: "ff", -3.5: "sf", -3.0: "ff"}), window(CLEAR)
+    assert doubtful.width is not None
+    assert doubtful.width.low == 0 < doubtful.width.value
+    assert 0.1 < np.mean(np.array(doubtful.widths) == 0) < 0.9
+    assert min(clear.widths) > 0
 
 
 def test_nothing_to_measure_is_bad_input() -> None:

@@ -1,7 +1,7 @@
 """The proof by simulation: cells with known edges, many searches each, against an even grid of equal cost.
 
-The truths (`recollect.window.synthetic`) and these bounds were fixed before the search was tuned, on other worlds. The
-90 % intervals of the edges and of the width must cover the truth; the cell with a hole must be reported as such.
+The truths (`recollect.window.synthetic`) and these bounds were fixed before the search was tuned. The 90 % intervals of
+the edges and of the width must cover the truth; the cell with a hole must be reported as such.
 """
 
 import math
@@ -14,8 +14,6 @@ import pytest
 from recollect.window import Search, Window, measure
 from recollect.window.measure import NOT_ONE
 from recollect.window.synthetic import TRUTHS, Truth, run_even_grid, run_search
-
-pytestmark = pytest.mark.prove
 
 WHOLE = [truth for truth in TRUTHS if truth.hole is None]
 HOLED = [truth for truth in TRUTHS if truth.hole is not None]
@@ -56,12 +54,11 @@ def coverage(truths: list[Truth], max_runs: int, worlds: range) -> tuple[float, 
     return float(covered[:, :2].mean()), float(covered[:, 2].mean())
 
 
-def ratio(max_runs: int, worlds: range) -> float:
+def ratio(scores: list[Score]) -> float:
     """The mean error of an edge after the search over that after the even grid, where both find a window.
 
     The search must not find none more often than the grid does.
     """
-    scores = [score(truth, max_runs, world) for truth in WHOLE for world in worlds]
     errors = np.array([(s.error, s.grid_error) for s in scores])
     missed = np.isnan(errors)
     assert missed[:, 0].sum() <= missed[:, 1].sum()
@@ -69,16 +66,18 @@ def ratio(max_runs: int, worlds: range) -> float:
     return float(ours / grid)
 
 
-QUICK, ALL = range(20), range(100)
+ALL = range(100)
+QUICK = [(truth, world) for world in range(20) for truth in TRUTHS[world % 2 :: 2]]
+"""Twenty worlds in `make test`; every truth in ten of them."""
 
 
-def test_twenty_searches_of_each_truth_hold_what_they_promise() -> None:
-    edges, width = coverage(WHOLE, 24, QUICK)
-    assert edges >= 0.87
-    assert width >= 0.87
-    assert ratio(24, QUICK) <= 0.6
-    assert all(score(truth, 24, world).is_holed for truth in HOLED for world in QUICK)
-    assert np.mean([score(truth, 24, world).is_holed for truth in WHOLE for world in QUICK]) <= 0.05
+def test_twenty_worlds_hold_what_the_search_promises() -> None:
+    whole = [score(truth, 24, world) for truth, world in QUICK if truth in WHOLE]
+    assert np.mean([edge for s in whole for edge in s.covered[:2]]) >= 0.87
+    assert np.mean([s.covered[2] for s in whole]) >= 0.87
+    assert ratio(whole) <= 0.6
+    assert np.mean([s.is_holed for s in whole]) <= 0.05
+    assert all(score(truth, 24, world).is_holed for truth, world in QUICK if truth in HOLED)
 
 
 @pytest.mark.prove
@@ -95,7 +94,7 @@ class TestHundredSearchesOfEachTruth:
         assert 0.87 <= edges <= 0.97
 
     def test_the_edges_are_nearer_than_an_even_grid_gets_at_equal_cost(self, max_runs: int) -> None:
-        assert ratio(max_runs, ALL) <= 0.6
+        assert ratio([score(truth, max_runs, world) for truth in WHOLE for world in ALL]) <= 0.6
 
     def test_a_hole_is_reported_where_there_is_one_and_seldom_elsewhere(self, max_runs: int) -> None:
         for truths, low, high in ((HOLED, 0.9, 1.0), (WHOLE, 0.0, 0.05)):

@@ -5,6 +5,7 @@ import math
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 from small import tiny
 
@@ -14,8 +15,6 @@ from recollect.store import Record, Store
 from recollect.sweep import sweep
 from recollect.window import Ask, CellSearch, Reading, Search, even_grid_runs, measure, on_lattice, readings
 from recollect.window.synthetic import TRUTHS, run_search
-
-pytestmark = pytest.mark.prove
 
 SHARP = TRUTHS[4]
 
@@ -28,6 +27,14 @@ def test_the_first_runs_fill_the_range_evenly() -> None:
     asked = Search().next([], count=7)
     assert sorted(round(log(ask), 3) for ask in asked) == [-4.5, -4.0, -3.5, -3.0, -2.5, -2.0, -1.5]
     assert log(asked[0]) == pytest.approx(-3)
+
+
+def test_until_a_run_succeeds_the_range_is_filled_ever_more_finely() -> None:
+    failed = [Reading(on_lattice(x), seed, 0.0) for seed, x in enumerate(np.arange(-4.5, -1.2, 0.5))]
+    places = sorted(log(ask) for ask in Search().next(failed, count=8))
+    assert places == pytest.approx(list(np.arange(-4.75, -1.2, 0.5)), abs=1e-3)
+    one = [*failed[:3], replace(failed[3], accuracy=1.0), *failed[4:]]
+    assert abs(log(Search().next(one)[0]) - log(one[3])) < 0.5
 
 
 def test_runs_that_are_there_already_count_as_the_first_ones() -> None:

@@ -30,10 +30,14 @@ class Line:
 
 
 class Board:
-    """Follows the runs of `names`, of which none is among the `done`; can be printed, in full or as one sentence."""
+    """Follows the runs of `names`, of which none is among the `done`; can be printed, in full or as one sentence.
 
-    def __init__(self, names: Mapping[str, str], done: int = 0, retries: int = 0) -> None:
-        self.names, self.total, self.before, self.retries = names, done + len(names), done, retries
+    `total` is for searches, which do not know their runs beforehand: the most that there may be, the `done` included.
+    """
+
+    def __init__(self, names: Mapping[str, str], done: int = 0, retries: int = 0, *, total: int | None = None) -> None:
+        self.names, self.before, self.retries = names, done, retries
+        self.total = done + len(names) if total is None else total
         self.outcomes: Counter[str] = Counter()
         self.losses: Counter[str] = Counter()
         self.under_way: dict[str, Line] = {}

@@ -1,8 +1,9 @@
 """The learning-rate window as a measured quantity: the measure, the search, the comparison. Never imports torch."""
 
 from recollect.rates import on_lattice
-from recollect.window.cell import CellSearch, readings, spec_at
+from recollect.window.cell import CellSearch, Searches, readings
 from recollect.window.compare import even_grid_runs, wider
+from recollect.window.found import Found, find, wider_matrix
 from recollect.window.measure import THRESHOLD, Estimate, Window, measure
 from recollect.window.reading import Rate, Reading, sensitivity
 from recollect.window.search import Ask, Search
@@ -12,15 +13,18 @@ __all__ = [
     "Ask",
     "CellSearch",
     "Estimate",
+    "Found",
     "Rate",
     "Reading",
     "Search",
+    "Searches",
     "Window",
     "even_grid_runs",
+    "find",
     "measure",
     "on_lattice",
     "readings",
     "sensitivity",
-    "spec_at",
     "wider",
+    "wider_matrix",
 ]

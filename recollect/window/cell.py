@@ -33,12 +33,39 @@ class CellSearch:
         gone = [record.spec for record in finished if record.cell == cell and record.status != "done"]
         lost = [Ask(spec.train.lr, spec.seed) for spec in gone]
         wanted = self.search.next(readings(finished, cell), asked, lost, self.ahead)
-        return [spec_at(self.spec, ask.lr, ask.seed) for ask in wanted]
+        return [self.spec.at(ask.lr, ask.seed) for ask in wanted]
+
+    def spent(self, finished: Sequence[Record], under_way: Sequence[RunSpec]) -> int:
+        """How many runs of the cell there are in the range, finished or under way."""
+        runs = [record.spec for record in finished if record.cell == self.spec.cell]
+        runs += [spec for spec in under_way if spec.cell == self.spec.cell]
+        return sum(self.search.holds(spec.train.lr) for spec in runs)
 
 
-def spec_at(spec: RunSpec, lr: float, seed: int) -> RunSpec:
-    """The run of the same cell with this learning rate and seed."""
-    return spec.model_copy(update={"train": spec.train.model_copy(update={"lr": lr}), "seed": seed})
+@dataclass(frozen=True)
+class Searches:
+    """A planner for several cells, `at_once` runs in all: the cell with the fewest runs is always served next.
+
+    `begun` are runs that an earlier search was stopped in; they come first, so that what they did is not lost.
+    """
+
+    cells: tuple[CellSearch, ...]
+    at_once: int = 1
+    begun: tuple[RunSpec, ...] = ()
+
+    def next(self, finished: Sequence[Record], under_way: Sequence[RunSpec]) -> list[RunSpec]:
+        """As many runs as there is room for, most wanted first."""
+        room = max(1, self.at_once - len(under_way))
+        known = {record.id for record in finished} | {spec.id for spec in under_way}
+        asked = [*under_way, *[spec for spec in self.begun if spec.id not in known][:room]]
+        waiting = list(self.cells)
+        while waiting and len(asked) < len(under_way) + room:
+            cell = min(waiting, key=lambda cell: cell.spent(finished, asked))
+            if found := cell.next(finished, asked):
+                asked.append(found[0])
+            else:
+                waiting.remove(cell)
+        return asked[len(under_way) :]
 
 
 def readings(records: Iterable[Record], cell: str) -> list[Reading]:

@@ -67,22 +67,25 @@ def edges(posterior: Posterior) -> Edges:
 def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
     """Lower edge, upper edge and probability of every curve that has them."""
     left, right = posterior.left, posterior.right
-    slopes = np.asarray(SLOPES, dtype=np.float32)
-    u, v = np.searchsorted(slopes, left.slope), np.searchsorted(slopes, right.slope)
-    row, column = np.nonzero(posterior.mass > FAINT)
-    gap = np.rint((right.place[column] - left.place[row]) / posterior.grid.step).astype(int)
-    at = (gap * len(SLOPES) + u[row]) * len(SLOPES) + v[column]
-    below, above = _offsets(posterior.grid)
-    lower, upper = left.place[row] + below.take(at), right.place[column] - above.take(at)
-    real = np.isfinite(lower)
-    return lower[real], upper[real], posterior.mass[row[real], column[real]]
+    slopes, n = np.asarray(SLOPES, dtype=np.float32), len(SLOPES)
+    first, step = posterior.grid.places[0], posterior.grid.step
+    a, b = (np.rint((side.place - first) / step).astype(int) for side in (left, right))
+    u, v = (np.searchsorted(slopes, side.slope) for side in (left, right))
+    kept = np.flatnonzero(posterior.mass > FAINT)
+    row, column = np.divmod(kept, len(right.place))
+    at = (n * u - n * n * a)[row] + (n * n * b + v)[column]
+    below, above = (offset.take(at) for offset in _offsets(posterior.grid))
+    real = np.isfinite(below)
+    lower, upper = left.place[row] + below, right.place[column] - above
+    return lower[real], upper[real], posterior.mass.take(kept)[real]
 
 
 @lru_cache(maxsize=8)
 def _offsets(grid: Grid) -> tuple[Floats, Floats]:
     """`crossings` for every gap of the grid and every pair of slopes (gap, u, v)."""
     gap, u, v = np.meshgrid(grid.step * np.arange(len(grid.places)), SLOPES, SLOPES, indexing="ij")
-    return crossings(gap, u, v)
+    below, above = crossings(gap, u, v)
+    return below.astype(np.float32), above.astype(np.float32)
 
 
 def _spread(values: Floats, mass: Floats, start: float, step: float, bins: int, sides: int) -> Spread:

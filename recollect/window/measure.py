@@ -14,7 +14,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from recollect.errors import BadInput
-from recollect.window.edges import Edges, Spread, edges
+from recollect.window.edges import INTERVAL, Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.posterior import Grid, fit
 from recollect.window.reading import ENOUGH, Rate, Reading, best, middle_half, rates, sensitivity, widest_gap, within
@@ -25,9 +25,13 @@ OPEN_LEFT, OPEN_RIGHT = "window open to the left", "window open to the right"
 NOT_ONE = "not one interval"
 NEVER = "never solved"
 RARELY = "solved by fewer than half of the seeds"
+PERHAPS = "perhaps solved by fewer than half of the seeds at every lr"
 PATCHY = "seeds fail inside the window"
 RELIABLE = 0.75
 """The share of the runs in the middle half of a window that is to succeed."""
+
+SURE = 0.9
+"""That there is no window is said where it is this probable; from 1 - SURE on, a window comes with a warning."""
 
 QUANTILES = 200
 
@@ -108,26 +112,26 @@ def measure(
     grid = Grid(math.log10(low or found[0].lr), math.log10(high or found[-1].lr))
     gone = holes(grid.low, grid.high, found)
     known = edges(fit(grid, outside(gone, found)))
-    exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= 0.5
+    exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
     lower, upper = _bounded(known, grid) if exists else (None, None)
     inside = _inside(outside(gone, found), lower, upper)
     best_lr = best(found, (known.lower.median + known.upper.median) / 2).lr
     return Window(
         lower=lower,
         upper=upper,
-        width=_width(known.width, lower, upper),
+        width=_width(known, lower, upper),
         best_lr=best_lr,
         rates=tuple(found),
         sensitivity=sensitivity(chosen),
         holes=tuple(gone),
         inside=inside,
         gap=_gap(found, lower, upper),
-        flags=tuple(_flags(found, lower, upper, best_lr, gone, inside)),
+        flags=tuple(_flags(found, lower, upper, best_lr, gone, inside, known.none)),
         threshold=threshold,
         steps=steps,
         low=grid.low,
         high=grid.high,
-        widths=_widths(known.width) if exists else (0.0,),
+        widths=tuple(_width_at(known, (i + 0.5) / QUANTILES) for i in range(QUANTILES)) if exists else (0.0,),
     )
 
 
@@ -140,18 +144,20 @@ def _bounded(known: Edges, grid: Grid) -> tuple[Estimate, Estimate]:
     return lower, upper
 
 
-def _width(spread: Spread, lower: Estimate | None, upper: Estimate | None) -> Estimate | None:
-    """The width; without a bound above where an edge has none."""
+def _width(known: Edges, lower: Estimate | None, upper: Estimate | None) -> Estimate | None:
+    """The width, as far as there is a window; its interval reaches down to 0 where there may be none."""
     if lower is None or upper is None:
         return None
-    low, high = spread.interval()
+    tail = (1 - INTERVAL) / 2
     is_open = math.isinf(lower.low) or math.isinf(upper.high)
-    value = upper.value - lower.value if is_open else spread.median
-    return Estimate(value, min(low, value), math.inf if is_open else high)
+    value = upper.value - lower.value if is_open else known.width.median
+    high = math.inf if is_open else known.width.quantile(1 - tail)
+    return Estimate(value, min(_width_at(known, tail), value), high)
 
 
-def _widths(spread: Spread) -> tuple[float, ...]:
-    return tuple(spread.quantile((i + 0.5) / QUANTILES) for i in range(QUANTILES))
+def _width_at(known: Edges, share: float) -> float:
+    """The width with so much of the probability below it; no window is of width 0."""
+    return 0.0 if share <= known.none else known.width.quantile((share - known.none) / (1 - known.none))
 
 
 def _gap(found: Sequence[Rate], lower: Estimate | None, upper: Estimate | None) -> float:
@@ -177,12 +183,15 @@ def _flags(
     best_lr: float,
     gone: Sequence[Hole],
     inside: tuple[int, int],
+    none: float,
 ) -> Iterator[str]:
     """What a reader must know before using the numbers."""
     if lower is None or upper is None:
         yield RARELY if any(rate.solved for rate in found) else NEVER
     elif best_lr in (found[0].lr, found[-1].lr):
         yield BEST_AT_EDGE
+    if lower is not None and none > 1 - SURE:
+        yield PERHAPS
     if lower is not None and math.isinf(lower.low):
         yield OPEN_LEFT
     if upper is not None and math.isinf(upper.high):

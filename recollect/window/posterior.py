@@ -13,7 +13,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.window.curve import GUESS, TOP, Floats, logistic, probability
+from recollect.window.curve import GUESS, TOP, Floats, logistic
 from recollect.window.reading import Rate
 
 SLOPES = (0.015, 0.03, 0.06, 0.12, 0.24)
@@ -25,8 +25,8 @@ MARGIN = 0.5
 STEP = 0.03
 COARSE = 0.1
 NEGLIGIBLE = 1e-7
-IMPOSSIBLE = 1e-20
-"""Below this a probability is zero: far smaller numbers are denormal, which makes products a hundred times slower."""
+IMPOSSIBLE = 1e-25
+"""No probability falls below this: far smaller numbers are denormal, which makes products a hundred times slower."""
 
 TINY = 1e-30
 SHALLOW = 50
@@ -89,18 +89,18 @@ class Posterior:
     def updated(self, x: float, solved: float, failed: float) -> "Posterior":
         """After runs at x. Fractions of a run stand for a run that is expected, not seen."""
         left, right = self.factors(np.asarray(x))
-        p = probability(left[:, None], right)
-        mass = self.mass * _likelihood(p, solved, failed)
-        total = float(mass.sum())
-        mass[mass < IMPOSSIBLE * total] = 0
-        return self._cropped(mass / total, self.log_evidence + math.log(total))
-
-    def _cropped(self, mass: Floats, log_evidence: float) -> "Posterior":
-        """Without the rows and columns that hold next to nothing."""
-        rows, columns = mass.sum(1) > NEGLIGIBLE, mass.sum(0) > NEGLIGIBLE
-        if not (rows.all() and columns.all()):
-            mass = mass[np.ix_(rows, columns)]
-        return Posterior(self.grid, self.left.kept(rows), self.right.kept(columns), mass, log_evidence)
+        mass = _likelihood(left, right, solved, failed)
+        mass *= self.mass
+        rows, columns = mass.sum(1), mass.sum(0)
+        total = float(rows.sum(dtype=float))
+        tall, wide = rows > NEGLIGIBLE * total, columns > NEGLIGIBLE * total
+        if not (tall.all() and wide.all()):
+            mass = mass[np.ix_(tall, wide)]
+        mass /= total
+        np.maximum(mass, IMPOSSIBLE, out=mass)
+        return Posterior(
+            self.grid, self.left.kept(tall), self.right.kept(wide), mass, self.log_evidence + math.log(total)
+        )
 
     def information(self, x: Floats) -> Floats:
         """Nats that one run at x is expected to tell about the left side's place, plus those about the right side's."""
@@ -115,7 +115,7 @@ class Posterior:
 def fit(grid: Grid, found: Sequence[Rate]) -> Posterior:
     """The posterior after the runs of every learning rate."""
     posterior = prior(grid)
-    for rate in found:
+    for rate in sorted(found, key=lambda rate: -rate.solved):  # successes leave fewest curves: what follows is fast
         posterior = posterior.updated(rate.x, rate.solved, rate.failed)
     return posterior
 
@@ -140,10 +140,16 @@ def prior(grid: Grid) -> Posterior:
     return Posterior(grid, sides, sides, mass / mass.sum())
 
 
-def _likelihood(p: Floats, solved: float, failed: float) -> Floats:
+def _likelihood(left: Floats, right: Floats, solved: float, failed: float) -> Floats:
+    """p^solved (1 - p)^failed for every pair of sides, in as few passes as can be: these are the costly lines."""
+    p: Floats = np.multiply.outer(np.float32(TOP - GUESS) * left, right)
+    if (solved, failed) == (0, 1):
+        np.subtract(np.float32(1 - GUESS), p, out=p)
+        return p
+    p += np.float32(GUESS)
     if (solved, failed) == (1, 0):
         return p
-    out: Floats = 1 - p if (solved, failed) == (0, 1) else p**solved * (1 - p) ** failed
+    out: Floats = p**solved * (1 - p) ** failed
     return out
 
 

@@ -102,6 +102,9 @@ def middle_half(lower: float, upper: float) -> tuple[float, float]:
 
 def within(readings: Sequence[Reading], low: float | None, high: float | None) -> list[Reading]:
     """The readings between two learning rates, the ends included."""
-    bottom = 0.0 if low is None else low * (1 - SLACK)
-    top = math.inf if high is None else high * (1 + SLACK)
-    return [reading for reading in readings if bottom <= reading.lr <= top]
+    return [reading for reading in readings if in_range(reading.lr, low, high)]
+
+
+def in_range(lr: float, low: float | None, high: float | None) -> bool:
+    """Whether a learning rate lies between two others, the ends included."""
+    return (low is None or lr >= low * (1 - SLACK)) and (high is None or lr <= high * (1 + SLACK))

@@ -1,9 +1,10 @@
 """Find the window with few runs: after which runs does one know the edges best?
 
-Pure: from what is finished and what is under way to what comes next. First runs that fill the range evenly; then always
-the learning rate whose run is expected to tell most about the two edges, a run under way being counted as what is
-expected of it; at last, or once both edges are known well enough, runs inside the window that look for holes. Every run
-has a seed of its own, because an edge belongs to the average over seeds. No run is stopped for being worse than others.
+Pure: from what is finished and what is under way to what comes next. First, and until one succeeds, runs that fill the
+range evenly; then always the learning rate whose run is expected to tell most about the two edges, a run under way
+being counted as what is expected of it; at last, or once both edges are known well enough, runs inside the window that
+look for holes. Every run has a seed of its own, because an edge belongs to the average over seeds. No run is stopped
+for being worse than others.
 """
 
 import itertools
@@ -26,6 +27,7 @@ from recollect.window.reading import (
     SLACK,
     Rate,
     Reading,
+    in_range,
     middle_half,
     rates,
     widest_gap,
@@ -33,7 +35,7 @@ from recollect.window.reading import (
 )
 
 START = 8
-"""The first runs leave no stretch untested that is wider than this part of the range."""
+"""The first runs leave no stretch untested that is wider than the range divided by this."""
 
 RESERVE = 8
 """This part of the runs is kept for the search for holes."""
@@ -73,6 +75,10 @@ class Search:
             raise BadInput(f"window: from {self.low:g} to {self.high:g} is less than half a decade; widen the range")
         if self.max_runs < 1:
             raise BadInput(f"window: max_runs must be >= 1 (got {self.max_runs})")
+        if not self.tolerance > 0:
+            raise BadInput(f"window: the tolerance must be > 0 decades (got {self.tolerance:g})")
+        if self.first_seed < 0:
+            raise BadInput(f"window: the first seed must be >= 0 (got {self.first_seed})")
         if not 0 < self.threshold <= 1:
             raise BadInput(f"window: the threshold must be an accuracy in (0, 1] (got {self.threshold:g})")
 
@@ -86,6 +92,10 @@ class Search:
         """log10 of the learning rates that may be asked for."""
         low, high = self.grid.low * PER_DECADE, self.grid.high * PER_DECADE
         return np.arange(math.ceil(low - SLACK), math.floor(high + SLACK) + 1) / PER_DECADE
+
+    def holds(self, lr: float) -> bool:
+        """Whether a learning rate lies in the range."""
+        return in_range(lr, self.low, self.high)
 
     def next(
         self, finished: Sequence[Reading], under_way: Sequence[Ask] = (), lost: Sequence[Ask] = (), count: int = 1
@@ -109,15 +119,15 @@ class Search:
     def _place(self, seen: Sequence[Reading], pending: Sequence[float], left: int) -> float | None:
         """Where the next run is to be, as log10 lr."""
         low, high = self.grid.low, self.grid.high
-        start, end = widest_gap([*(reading.x for reading in seen), *pending], low, high)
-        if end - start > (high - low) / START * 1.01:
-            return (start + end) / 2
         found = rates(seen, self.threshold)
+        start, end = widest_gap([*(reading.x for reading in seen), *pending], low, high)
+        if end - start > (high - low) / START * 1.01 or not any(rate.solved for rate in found):
+            return (start + end) / 2
         gone = holes(low, high, found)
         posterior = self._posterior(seen, gone)
         known = edges(posterior)
         settled = self._settled(known)
-        if any(rate.solved for rate in found) and (settled or left <= self.max_runs // RESERVE):
+        if settled or left <= self.max_runs // RESERVE:
             probe = self._probe(known, posterior, found, gone, pending)
             if settled or probe is not None:
                 return probe

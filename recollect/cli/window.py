@@ -1,0 +1,225 @@
+"""`recollect window`: find the range of learning rates in which a model learns, with few runs."""
+
+import sys
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from recollect.cli.board import Board, show
+from recollect.cli.options import Json, Sets, StorePath, read_sets, read_yaml
+from recollect.cli.sweeping import How, describe_case, preflight_foreign, stoppable
+from recollect.compose import make_spec
+from recollect.errors import BadInput
+from recollect.events import Event, Started
+from recollect.executors import Executor, Unavailable
+from recollect.spec import MIXER_OPTIONS, RunSpec
+from recollect.store import DEFAULT, NoStore, Record, Store
+from recollect.studies import Case
+from recollect.sweep import RETRIES, Listener, sweep
+from recollect.sweepfile import label
+from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
+
+STUDY = "window"
+"""The study that searched runs belong to."""
+
+SHOWN = 7
+"""How many of the next runs a dry run names."""
+
+CHOSEN = {"train.lr": "give its range by --low and --high", "seed": "--first-seed sets where they begin"}
+"""The fields that the search chooses, and what to do instead of setting them."""
+
+
+def window(
+    task: str,
+    /,
+    *mixers: str,
+    d_model: Annotated[int | None, Parameter(help="width")] = None,
+    n_layers: Annotated[int | None, Parameter(help="blocks")] = None,
+    steps: Annotated[
+        int | None, Parameter(help="the budget of every run; a window is a window at so many steps")
+    ] = None,
+    protocol: Annotated[
+        str, Parameter(help="a preset of everything else; `recollect protocols` lists them")
+    ] = "laptop",
+    set_: Sets = (),
+    spec: Annotated[Path | None, Parameter(help="a YAML file of fields that override the protocol's")] = None,
+    low: Annotated[float, Parameter(help="the lowest learning rate")] = 1e-5,
+    high: Annotated[float, Parameter(help="the highest learning rate")] = 1e-1,
+    max_runs: Annotated[int, Parameter(help="of each cell, those included that the store already has")] = 40,
+    tolerance: Annotated[
+        float, Parameter(help="stop once the 90 % interval of both edges is this short, in decades")
+    ] = 0.1,
+    threshold: Annotated[float, Parameter(help="the validation accuracy from which on a run succeeds")] = THRESHOLD,
+    first_seed: Annotated[int, Parameter(help="every run has a new seed, from this one on")] = 0,
+    how: How = How(),  # noqa: B008
+    dry_run: Annotated[
+        bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
+    ] = False,
+    store: StorePath = DEFAULT,
+    out: Annotated[Path, Parameter(help="the folder for the figure")] = Path("figures"),
+    json_: Json = False,
+) -> int:
+    """Find the range of learning rates in which a model learns, with few runs.
+
+    It is the range in which at least half of the seeds succeed within the budget. Each next run goes where it tells
+    most about the two edges; finished runs of the same cell in the store are used, wherever they came from. It may be
+    stopped and repeated at will. Exit code 1 where a run raised or was lost.
+
+    For example:
+
+    recollect window mqar mamba --d-model 64 --n-layers 2
+
+    recollect window mqar attention,attention mamba deltanet --n-layers 1 --max-runs 30
+
+    recollect window mqar my.py:Mixer --low 1e-4 --high 1e-2 --tolerance 0.2 --dry-run
+
+    Parameters
+    ----------
+    task
+        What is asked: mqar, copy, ... (`recollect list tasks`).
+    mixers
+        One or several names (`recollect list mixers`) or `path/to/file.py:Class`. Mixers joined by commas are one
+        model, one mixer per layer, whatever --n-layers says.
+    """
+    how.check()
+    search = Search(low, high, max_runs, tolerance, threshold, first_seed)
+    short = {"model.d_model": d_model, "model.n_layers": n_layers, "train.steps": steps}
+    overrides: dict[str, Any] = read_yaml(spec) if spec is not None else {}
+    overrides |= {key: value for key, value in short.items() if value is not None} | read_sets(set_)
+    cells = make_cells(task, mixers, overrides, protocol, search)
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"--out: {out} is not a directory")
+    specs = [cell.spec for cell in cells.values()]
+    if dry_run:
+        explain(cells, store, how.at_once(specs))
+        return 0
+    preflight_foreign(specs)
+    wanted = Searches(tuple(cells.values())).next(stored(store, cells), [])
+    with closing(how.make(specs if wanted else [])) as executor:
+        opened = Store(store, create=True)
+        bad = run_searches(cells, opened, executor)
+    searched = {name: find(name, cell, done(opened, cell, curves=True)) for name, cell in cells.items()}
+    for name in [name for name, one in searched.items() if one is None]:
+        print(f"{name}: no finished run", file=sys.stderr if json_ else sys.stdout)
+    found = [one for one in searched.values() if one is not None]
+    if found:
+        from recollect.cli.found import show_found
+
+        show_found(found, out, plain=json_)
+    return 1 if bad or len(found) < len(cells) else 0
+
+
+def make_cells(
+    task: str, mixers: Sequence[str], overrides: dict[str, Any], protocol: str, search: Search
+) -> dict[str, CellSearch]:
+    """Label -> search, one for each mixer."""
+    if not mixers:
+        raise BadInput("window: name at least one mixer, as in `recollect window mqar attention`")
+    for key in CHOSEN.keys() & overrides.keys():
+        raise BadInput(f"window: {key} is what the search chooses; {CHOSEN[key]}")
+    everyone = [name for mixer in mixers for name in mixer.split(",")]
+    specs = [make_one(task, mixer.split(","), overrides, everyone, protocol) for mixer in mixers]
+    for i, (mixer, spec) in enumerate(zip(mixers, specs, strict=True)):
+        if spec.cell in {other.cell for other in specs[:i]}:
+            raise BadInput(f"window: '{mixer}' names a model that is already there; give every model once")
+    return {case.label: CellSearch(case.spec, search) for case in label(specs)}
+
+
+def make_one(task: str, names: list[str], overrides: dict[str, Any], everyone: Sequence[str], protocol: str) -> RunSpec:
+    """The spec of one model; layers that are all alike are the same model as a mixer with so many layers."""
+    fields = {key: value for key, value in overrides.items() if concerns(key, names, everyone)}
+    if len(names) > 1:
+        fields["model.n_layers"] = len(names)
+    return make_spec(task, names if len(set(names)) > 1 else names[0], fields, protocol=protocol, where="window")
+
+
+def concerns(key: str, names: Sequence[str], everyone: Sequence[str]) -> bool:
+    """Whether a field is for this model: options that only some of several mixers know are for those."""
+    option = key.removeprefix("model.mixer.")
+    owners = {name for name in everyone if name in MIXER_OPTIONS and option in MIXER_OPTIONS[name].model_fields}
+    return option == key or not owners or bool(owners & set(names))
+
+
+def run_searches(cells: Mapping[str, CellSearch], store: Store, executor: Executor) -> int:
+    """Run all searches to their ends; the number of runs that raised or were lost."""
+    labels = {cell.spec.cell: label for label, cell in cells.items()}
+    known = [record for cell in cells.values() for record in done(store, cell)]
+    planner = Searches(tuple(cells.values()), executor.slots, begun(cells, store))
+    most = sum(max(cell.search.max_runs, cell.spent(known, [])) for cell in cells.values())
+    names: dict[str, str] = {}
+    board = Board(names, len(known), RETRIES, total=most)
+    try:
+        with stoppable(board), store.writing(), show(board) as watcher:
+            head = f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}, {len(known)} done"
+            notice = f"\n{store.notice}" if store.notice else ""
+            watcher.console.print(f"{head}  store {store.path}{notice}", markup=False)
+            store.link(STUDY, "", {record.id: labels[record.cell] for record in known})
+            sweep(planner, executor, store, enrolling(store, labels, names, watcher.hear))
+    except Unavailable as error:
+        print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
+        return 1
+    return board.outcomes["failed"] + board.outcomes["lost"]
+
+
+def enrolling(store: Store, labels: Mapping[str, str], names: dict[str, str], hear: Listener) -> Listener:
+    """Listen for another, but first give every run that starts a name and a place in the study."""
+
+    def listen(event: Event) -> None:
+        if isinstance(event, Started) and event.run not in names:
+            record = store.record(event.run)
+            assert record is not None
+            names[event.run] = describe_case(Case(labels[record.cell], record.spec))
+            store.link(STUDY, "", {event.run: labels[record.cell]})
+        hear(event)
+
+    return listen
+
+
+def begun(cells: Mapping[str, CellSearch], store: Store) -> tuple[RunSpec, ...]:
+    """The runs in which an earlier search was stopped, as far as there is room for them."""
+    stopped = [record for record in store.records(study=STUDY) if record.status in ("pending", "running")]
+    out: list[RunSpec] = []
+    for cell in cells.values():
+        specs = [record.spec for record in stopped if record.cell == cell.spec.cell]
+        room = cell.search.max_runs - cell.spent(done(store, cell), [])
+        out += [spec for spec in specs if cell.search.holds(spec.train.lr)][: max(0, room)]
+    return tuple(out)
+
+
+def done(store: Store, cell: CellSearch, *, curves: bool = False) -> list[Record]:
+    """The finished runs of a cell in the range of its search."""
+    found = store.records(cell=cell.spec.cell, status="done", curves=curves)
+    return [record for record in found if cell.search.holds(record.spec.train.lr)]
+
+
+def stored(path: Path, cells: Mapping[str, CellSearch]) -> list[Record]:
+    """The finished runs of all cells, from a store that need not exist."""
+    try:
+        store = Store(path)
+    except NoStore:
+        return []
+    with closing(store):
+        return [record for cell in cells.values() for record in done(store, cell)]
+
+
+def explain(cells: Mapping[str, CellSearch], path: Path, workers: int) -> None:
+    """What would be done: the runs that come first, and the most that all of them may take."""
+    from recollect.cli.dry import print_costs
+
+    known, todo = stored(path, cells), list[RunSpec]()
+    most = sum(cell.search.max_runs for cell in cells.values())
+    print(f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}  store {path}")
+    for name, cell in cells.items():
+        first = replace(cell, ahead=SHOWN).next(known, [])
+        spent = cell.spent(known, [])
+        todo += [cell.spec] * (cell.search.max_runs - spent if first else 0)
+        lrs = ", ".join(f"{spec.train.lr:g}" for spec in first)
+        print(
+            f"  {name}: {spent} runs are there; {f'the next ones are at lr {lrs}' if first else 'the search is over'}"
+        )
+    if todo:
+        print_costs(todo, path, workers)
