@@ -28,7 +28,9 @@ HERE = Path(__file__).parent
 needs_ray = pytest.mark.skipif(
     importlib.util.find_spec("ray") is None, reason="Ray is not installed: pip install 'recollect[ray]'"
 )
-EXECUTORS = ["inline", "local", pytest.param("ray", marks=[needs_ray, pytest.mark.prove])]
+EXECUTORS = ["inline", "local", pytest.param("ray", marks=needs_ray)]
+LONG = ["inline", "local", pytest.param("ray", marks=[needs_ray, pytest.mark.prove])]
+"""With Ray these take half a minute each."""
 APART = EXECUTORS[1:]
 
 
@@ -188,7 +190,7 @@ def until(executor: Executor, kind: type[Event], run: str, seen: list[Event]) ->
                 break
 
 
-@pytest.mark.parametrize("name", EXECUTORS)
+@pytest.mark.parametrize("name", LONG)
 def test_a_cancelled_run_is_not_heard_of_again_and_a_job_carries_its_file(
     make: Callable[[str], Executor], name: str, tmp_path: Path
 ) -> None:
@@ -250,7 +252,7 @@ def known() -> dict[str, Any]:
     return {}
 
 
-@pytest.mark.parametrize("name", EXECUTORS)
+@pytest.mark.parametrize("name", LONG)
 def test_ctrl_c_ends_cleanly_and_the_same_sweep_goes_on_to_the_same_results(
     request: pytest.FixtureRequest, known: dict[str, Any], name: str, tmp_path: Path
 ) -> None:
@@ -338,7 +340,6 @@ BAD_WISHES = {
 }
 
 
-@pytest.mark.prove
 @needs_ray
 @pytest.mark.parametrize("case", BAD_WISHES)
 def test_what_ray_cannot_give_is_refused_in_one_sentence(case: str) -> None:
@@ -349,14 +350,12 @@ def test_what_ray_cannot_give_is_refused_in_one_sentence(case: str) -> None:
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.prove
 @needs_ray
 def test_a_run_that_fits_nowhere_is_refused(ray_cluster: RayCluster) -> None:
     with pytest.raises(BadInput, match="no node of the cluster offers 1 CPUs and 2 GPUs"):
         Ray(Wishes(ray_cluster.address, gpus=2))
 
 
-@pytest.mark.prove
 @needs_ray
 def test_runs_that_fit_at_once_are_counted_node_by_node() -> None:
     from recollect.executors.ray_driver import capacity

@@ -8,37 +8,46 @@ from rich.console import Console
 
 from recollect.errors import BadInput
 
-app = App(
-    name="recollect",
-    help="""How well, and how reliably, does a sequence model learn to recall?
-
-    Start with `recollect train mqar attention --lr 2e-3`; `recollect list` shows what there is.""",
-    version_flags=["--version"],
-    result_action="return_value",
-    suppress_keyboard_interrupt=False,
-)
 COMMANDS = {
     "train": ("train:train", "Train one model and keep its record."),
     "run": ("study:run", "Run a study or a sweep file: train what is missing, draw its figure."),
+    "window": ("window:window", "Find the range of learning rates in which a model learns, with few runs."),
     "status": ("status:status", "Show how far every study is."),
+    "claims": ("claims:claims", "Judge the paper's claims by what is in the store."),
     "list": ("look:list_", "List tasks, mixers, protocols, studies or runs."),
     "show": ("look:show", "Show one run (result, complete spec, where it ran), or one cell."),
     "diff": ("look:diff", "Show in which fields two runs differ."),
+    "report": ("report:report", "Draw a store: figures, tables, one page to browse."),
     "export": ("export:export", "Write results as CSV, Parquet or JSON."),
     "store": ("store:app", "Merge stores, delete runs."),
-    "size": ("look:size", "Count a model's parameters and state."),
+    "size": ("size:size", "Count a model's parameters and state, or find the width for a budget."),
     "check": ("check:check", "Check that a mixer keeps the contract."),
     "protocols": ("protocols:app", "Show the presets of how to train, or how two differ."),
 }
-for _name, (_place, _help) in COMMANDS.items():
-    app.command(f"recollect.cli.{_place}", name=_name, help=_help, sort_key=list(COMMANDS).index(_name))
+
+
+def build(asked: str) -> App:
+    """The commands; only the one that is asked for is imported, and then its own docstring is its help."""
+    app = App(
+        name="recollect",
+        help="""How well, and how reliably, does a sequence model learn to recall?
+
+        Start with `recollect train mqar attention --lr 2e-3`; `recollect list` shows what there is.""",
+        version_flags=["--version"],
+        result_action="return_value",
+        suppress_keyboard_interrupt=False,
+    )
+    for order, (name, (place, about)) in enumerate(COMMANDS.items()):
+        app.command(f"recollect.cli.{place}", name=name, help=None if name == asked else about, sort_key=order)
+    return app
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input is one sentence and exit code 2."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        code = app(arguments, exit_on_error=False, print_error=False, error_console=errors)
+        code = build(words[0] if words else "")(words, exit_on_error=False, print_error=False, error_console=errors)
     except BadInput as error:
         errors.print(f"recollect: {error}", markup=False)
         sys.exit(2)

@@ -30,7 +30,11 @@ def export(
 ) -> None:
     """Write all runs with their specs and results, a row per run.
 
-    Examples: recollect export --csv results.csv; recollect export --json > results.json
+    For example:
+
+    recollect export --csv results.csv
+
+    recollect export --json > results.json
 
     Parameters
     ----------

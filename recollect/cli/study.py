@@ -1,19 +1,39 @@
 """`recollect run`: a study or a sweep file, from its runs to its figure."""
 
 from contextlib import closing
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import StorePath
-from recollect.cli.sweeping import How, describe_case, preflight_foreign, train_cases
+from recollect.cli.options import Sets, StorePath, read_sets
+from recollect.cli.sweeping import Design, How, describe_case, preflight_foreign, train_cases
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, NoStore, Store
-from recollect.studies import Case, Study, find_study
+from recollect.studies import CHANGED, Case, Changes, Study, find_study
 from recollect.sweepfile import Sweep, read_sweep
 
 ENDINGS = (".py", ".yaml", ".yml")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Changed:
+    """What is to be otherwise than the study says; its runs then stand beside the study's own."""
+
+    set_: Sets = ()
+    mixers: Annotated[
+        tuple[str, ...],
+        Parameter(consume_multiple=True, negative=(), help="a study's models by name, or your own file.py:Class"),
+    ] = ()
+    widths: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative=(), help="other widths")] = ()
+    lrs: Annotated[tuple[float, ...], Parameter(consume_multiple=True, negative=(), help="other learning rates")] = ()
+    seeds: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative=(), help="other seeds")] = ()
+
+    def read(self) -> Changes:
+        """As the study takes them."""
+        return Changes(read_sets(self.set_), self.mixers, self.widths, self.lrs, self.seeds)
 
 
 def run(
@@ -23,6 +43,10 @@ def run(
     scale: Annotated[
         Literal["smoke", "laptop", "desk", "paper"] | None, Parameter(help="how large a study is run (laptop)")
     ] = None,
+    changed: Changed = Changed(),  # noqa: B008
+    design: Annotated[
+        Design, Parameter(help="every learning rate with every seed, or the other seeds at the first one's best rate")
+    ] = "every",
     how: How = How(),  # noqa: B008
     only: Annotated[str, Parameter(help="only runs whose id or description contains this text")] = "",
     limit: Annotated[int | None, Parameter(help="train at most so many of the missing runs")] = None,
@@ -36,7 +60,15 @@ def run(
 
     It may be stopped and repeated at will, even by `kill -9`. Exit code 1 where a run raised or was lost.
 
-    Examples: recollect run demo; recollect run sweep.yaml --dry-run; recollect run my_study.py --workers 4
+    For example:
+
+    recollect run demo
+
+    recollect run fig1 --scale paper --dry-run
+
+    recollect run fig7 --mixers my.py:Mixer deltanet --seeds 1 2
+
+    recollect run sweep.yaml --workers 4
 
     Parameters
     ----------
@@ -44,7 +76,9 @@ def run(
         A name (`recollect list studies`), a YAML file with a grid, or a Python file with a function `specs()`.
     """
     how.check()
-    found, what = find(study, scale)
+    found, what = find(study, scale, changed.read())
+    if design == "best":
+        what = replace(what, scale=f"{what.scale} (best rate)".strip())
     if out.exists() and not out.is_dir():
         raise BadInput(f"--out: {out} is not a directory")
     if limit is not None and limit < 0:
@@ -63,23 +97,27 @@ def run(
     preflight_foreign(specs)
     with closing(how.make(specs)) as executor:
         opened = Store(store, create=True)
-        bad = train_cases(what, chosen, todo, opened, executor)
+        bad = train_cases(what, chosen, todo, opened, executor, design)
     if found is not None:
         from recollect.report import draw_study
 
         files = draw_study(found, what.scale, opened, out)
         print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
+        from recollect.cli.report import make
+
+        (page,) = make(opened, out, ("html",), None)
+        print(f"report: {page}")
     return 1 if bad else 0
 
 
-def find(study: str, scale: str | None) -> tuple[Study | None, Sweep]:
+def find(study: str, scale: str | None, changes: Changes) -> tuple[Study | None, Sweep]:
     """A study of ours with its runs, or the runs of a file."""
     if study.endswith(ENDINGS):
+        if changes:
+            raise BadInput(f"run {study}: --set, --mixers, --widths, --lrs and --seeds change a study; edit the file")
         return None, read_sweep(Path(study), scale)
     found, chosen = find_study(study), scale or "laptop"
-    if chosen not in found.scales:
-        raise BadInput(f"run {study}: no scale '{chosen}'; allowed: {', '.join(found.scales)}")
-    return found, Sweep(found.name, chosen, list(found.cases(chosen)))
+    return found, Sweep(found.name, chosen + CHANGED * bool(changes), found.cases(chosen, changes))
 
 
 def select(what: Sweep, only: str) -> list[Case]:

@@ -2,7 +2,8 @@
 
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Literal
 
@@ -14,10 +15,11 @@ from recollect.executors import Executor, Inline, Local, Ray, Unavailable, Wishe
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.store import Store
 from recollect.studies import Case
-from recollect.sweep import RETRIES, Grid, sweep
+from recollect.sweep import RETRIES, BestRate, Grid, sweep
 from recollect.sweepfile import Sweep
 
 Kind = Literal["inline", "local", "ray"]
+Design = Literal["every", "best"]
 
 
 @Parameter(name="*")
@@ -77,25 +79,49 @@ def preflight_foreign(specs: Sequence[RunSpec]) -> None:
             preflight(spec)
 
 
-def train_cases(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Store, executor: Executor) -> int:
+def train_cases(
+    what: Sweep,
+    chosen: Sequence[Case],
+    todo: Sequence[Case],
+    store: Store,
+    executor: Executor,
+    design: Design = "every",
+) -> int:
     """Train what is to do of what was chosen; the number of those runs that raised or were lost."""
-    done = len(chosen) - len(todo)
-    board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES)
+    done, specs = len(chosen) - len(todo), [case.spec for case in chosen]
+    best = BestRate(specs) if design == "best" else None
+    total = best.count() if best else None
+    board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES, total=total)
     try:
-        with store.writing(), show(board) as watcher:
+        with stoppable(board), store.writing(), show(board) as watcher:
             watcher.console.print(headline(what, board, store), markup=False)
             store.add([case.spec for case in what.cases])
-            store.enrol(what.name, what.scale, {case.spec.id: case.label for case in what.cases})
-            sweep(Grid([case.spec for case in todo]), executor, store, watcher.hear)
-    except KeyboardInterrupt:
-        again = shlex.join(["recollect", *sys.argv[1:]])
-        text = f"stopped; {board.ended} of {board.total} runs have ended; go on with: {again}"
-        raise KeyboardInterrupt(text) from None
+            enrol(what, what.cases, store)
+            sweep(best or Grid(specs), executor, store, watcher.hear)
+            if best:  # the others were never wanted
+                statuses = store.statuses()
+                enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)
     except Unavailable as error:
         print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
         return 1
     print(f"{board.total} runs, {board.before} of them done before")
     return board.outcomes["failed"] + board.outcomes["lost"]
+
+
+def enrol(what: Sweep, cases: Sequence[Case], store: Store) -> None:
+    """Say which runs make up a sweep."""
+    store.enrol(what.name, what.scale, {case.spec.id: case.label for case in cases})
+
+
+@contextmanager
+def stoppable(board: Board) -> Iterator[None]:
+    """Ctrl-C says how far it came and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        again = shlex.join(["recollect", *sys.argv[1:]])
+        text = f"stopped; {board.ended} of {board.total} runs have ended; go on with: {again}"
+        raise KeyboardInterrupt(text) from None
 
 
 def headline(what: Sweep, board: Board, store: Store) -> str:

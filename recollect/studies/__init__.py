@@ -1,10 +1,47 @@
 """Studies: one file a question."""
 
 from recollect.errors import unknown
-from recollect.studies import demo
-from recollect.studies.study import SCALES, Case, Study
+from recollect.studies import (
+    confounders,
+    conv,
+    demo,
+    fig1,
+    fig2,
+    fig3,
+    fig4,
+    fig5,
+    fig6,
+    fig7,
+    fig11,
+    fig12,
+    fig13,
+    table1,
+    table2,
+    table3,
+    table4,
+)
+from recollect.studies.study import CHANGED, SCALES, Case, Changes, Model, Scale, Study
 
-STUDIES = {study.name: study for study in (demo.STUDY,)}
+MODULES = (
+    demo,
+    fig1,
+    fig2,
+    fig3,
+    fig4,
+    fig5,
+    fig6,
+    fig7,
+    fig11,
+    fig12,
+    fig13,
+    table1,
+    table2,
+    table3,
+    table4,
+    conv,
+    confounders,
+)
+STUDIES: dict[str, Study] = {module.STUDY.name: module.STUDY for module in MODULES}
 
 
 def find_study(name: str) -> Study:
@@ -14,4 +51,4 @@ def find_study(name: str) -> Study:
     return STUDIES[name]
 
 
-__all__ = ["SCALES", "STUDIES", "Case", "Study", "find_study"]
+__all__ = ["CHANGED", "SCALES", "STUDIES", "Case", "Changes", "Model", "Scale", "Study", "find_study"]

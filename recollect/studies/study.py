@@ -1,11 +1,21 @@
-"""What a study is: a question as code."""
+"""What a study is: a question as data. Models x settings x shapes x learning rates x seeds, at four scales."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+import itertools
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
 
+from recollect.compose import make_spec
+from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 
 SCALES = ("smoke", "laptop", "desk", "paper")
+CHANGED = " (changed)"
+"""Ends the name of a scale whose runs the user has changed: claims are fixed for the unchanged ones."""
+
+Fields = Mapping[str, Any]
+Shape = tuple[int, int]
+"""Width and number of layers."""
 
 
 @dataclass(frozen=True)
@@ -17,12 +27,94 @@ class Case:
 
 
 @dataclass(frozen=True)
+class Model:
+    """A line of a figure: a mixer, and the fields that make it this variant; they win over the scale's."""
+
+    mixer: str
+    fields: Fields = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How large a study is run, what that leaves out, and how long it takes (empty: counted as GPU-hours).
+
+    `own` are fields of single models, by label.
+    """
+
+    protocol: str
+    note: str
+    lrs: tuple[float, ...]
+    seeds: tuple[int, ...]
+    time: str = ""
+    settings: tuple[Fields, ...] = ({},)
+    shapes: tuple[Shape, ...] = ((64, 2),)
+    fields: Fields = field(default_factory=dict)
+    own: Mapping[str, Fields] = field(default_factory=dict)
+    without: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Changes:
+    """What the user wants otherwise than the study says."""
+
+    fields: Fields = field(default_factory=dict)
+    mixers: tuple[str, ...] = ()
+    widths: tuple[int, ...] = ()
+    lrs: tuple[float, ...] = ()
+    seeds: tuple[int, ...] = ()
+
+    def __bool__(self) -> bool:
+        return self != Changes()
+
+    def apply(self, scale: Scale) -> Scale:
+        """The scale with these widths, rates and seeds; every width with every depth that the scale has."""
+        depths = dict.fromkeys(depth for _, depth in scale.shapes)
+        shapes = tuple(itertools.product(self.widths, depths)) or scale.shapes
+        return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds)
+
+    def choose(self, models: Mapping[str, Model]) -> dict[str, Model]:
+        """The models that are named, by label or mixer; a user's `file.py:Class` joins them."""
+        if not self.mixers:
+            return dict(models)
+        chosen: dict[str, Model] = {}
+        for name in self.mixers:
+            found = {label: model for label, model in models.items() if name in (label, model.mixer)}
+            if not found and ":" not in name:
+                raise unknown("--mixers", name, {*models, *(model.mixer for model in models.values())})
+            chosen |= found or {name: Model(name)}
+        return chosen
+
+
+@dataclass(frozen=True)
 class Study:
-    """Its question, its runs at a scale, and the kind of figure that answers it."""
+    """Its question, its models, its scales, and the kind of figure that answers it."""
 
     name: str
     title: str
     question: str
-    cases: Callable[[str], Sequence[Case]]
     figure: str
-    scales: tuple[str, ...] = SCALES
+    models: Mapping[str, Model]
+    scales: Mapping[str, Scale]
+    task: str = "mqar"
+
+    def cases(self, scale: str, changes: Changes | None = None) -> list[Case]:
+        """Its runs at a scale, each once: where two models are the same there, the first one has it."""
+        if scale not in self.scales:
+            raise BadInput(f"run {self.name}: no scale '{scale}'; allowed: {', '.join(self.scales)}")
+        wanted = changes or Changes()
+        found = wanted.apply(self.scales[scale])
+        models = {label: model for label, model in wanted.choose(self.models).items() if label not in found.without}
+        made: dict[str, Case] = {}
+        for label, model in models.items():
+            for spec in self._specs(found, label, model, wanted.fields):
+                made.setdefault(spec.id, Case(label, spec))
+        return list(made.values())
+
+    def _specs(self, scale: Scale, label: str, model: Model, changed: Fields) -> Iterator[RunSpec]:
+        """One model at every setting, shape, learning rate and seed."""
+        for setting, (width, depth) in itertools.product(scale.settings, scale.shapes):
+            shape = {"model.d_model": width, "model.n_layers": depth}
+            fields = {**scale.fields, **setting, **shape, **model.fields, **scale.own.get(label, {}), **changed}
+            spec = make_spec(self.task, model.mixer, fields, protocol=scale.protocol, where=self.name)
+            for lr, seed in itertools.product(scale.lrs, scale.seeds):
+                yield spec.at(lr, seed)

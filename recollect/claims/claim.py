@@ -1,0 +1,74 @@
+"""What a claim is: a statement of the paper, and a test on results that was fixed before the runs that it judges."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from recollect.claims.evidence import Evidence
+
+Word = Literal["supported", "contradicted", "open"]
+SEEDS = 3
+"""So many seeds at the chosen learning rate are the least that a verdict rests on."""
+
+
+@dataclass(frozen=True)
+class Finding:
+    """What a test says, and the numbers behind it."""
+
+    word: Word
+    numbers: str
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A statement in our words, where the paper makes it, its number there, and the study and test that judge it."""
+
+    number: int
+    statement: str
+    where: str
+    paper: str
+    study: str
+    labels: tuple[str, ...]
+    rule: str
+    test: Callable[[Evidence], Finding]
+
+    def judge(self, evidence: Evidence) -> "Verdict":
+        """The verdict on what there is; open where runs or seeds are missing."""
+        return Verdict(self, evidence, self._missing(evidence) or self.test(evidence))
+
+    def _missing(self, evidence: Evidence) -> Finding | None:
+        done, total = evidence.progress(self.labels)
+        if done < total or not total:
+            return Finding("open", f"{done} of {total} runs done" if total else f"no run of {self.study}")
+        seeds = evidence.seeds(self.labels)
+        return Finding("open", f"{seeds} of the {SEEDS} seeds that it needs") if seeds < SEEDS else None
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """A claim, judged at one scale."""
+
+    claim: Claim
+    evidence: Evidence
+    finding: Finding
+
+    def basis(self) -> str:
+        """Scale and budget, for it holds for nothing else, and the numbers."""
+        at = f"at scale {self.evidence.scale} ({self.evidence.budget()}): " if self.evidence.runs else ""
+        return at + self.finding.numbers
+
+    def to_json(self) -> dict[str, Any]:
+        """One entry of the ledger."""
+        claim = self.claim
+        return {
+            "claim": claim.number,
+            "statement": claim.statement,
+            "where": claim.where,
+            "paper": claim.paper,
+            "study": claim.study,
+            "scale": self.evidence.scale,
+            "rule": claim.rule,
+            "verdict": self.finding.word,
+            "numbers": self.finding.numbers,
+            "budget": self.evidence.budget(),
+        }

@@ -1,0 +1,136 @@
+"""The tests that claims are made of. Each turns evidence into a finding by bounds that its caller states."""
+
+from collections.abc import Callable, Iterator, Sequence
+
+from recollect.claims.claim import Finding, Word
+from recollect.claims.evidence import Cell, Evidence, Place
+from recollect.window import wider
+
+Test = Callable[[Evidence], Finding]
+SURE = 0.95
+SOLVES, FAILS = 0.9, 0.5
+NEAR = 0.05
+
+
+def decide(supported: bool, contradicted: bool) -> Word:
+    """`open` where neither bound is met."""
+    return "supported" if supported else "contradicted" if contradicted else "open"
+
+
+def cells(evidence: Evidence, labels: Sequence[str]) -> Iterator[tuple[str, Place, Cell]]:
+    """Every cell of these models."""
+    for label in labels:
+        for place, cell in evidence.of(label).items():
+            yield label, place, cell
+
+
+def show(found: Sequence[tuple[str, Cell]]) -> str:
+    """Names with test accuracy: mean and range over the seeds."""
+    return "; ".join(f"{name} {spread(cell)}" for name, cell in found)
+
+
+def spread(cell: Cell) -> str:
+    """Mean, least and greatest test accuracy at the chosen learning rate."""
+    choice = cell.choice
+    low, high = min(choice.accuracies), max(choice.accuracies)
+    return f"{choice.mean:.1%} ({low:.1%} to {high:.1%}, n={len(choice.seeds)}, lr {choice.lr:g})"
+
+
+def at_least(*labels: str, bar: float = SOLVES, below: float = FAILS) -> Test:
+    """Supported where every cell's mean reaches the bar; contradicted where one stays below the other."""
+
+    def test(evidence: Evidence) -> Finding:
+        found = [(f"{label}, {place}", cell) for label, place, cell in cells(evidence, labels)]
+        means = [cell.choice.mean for _, cell in found]
+        return Finding(decide(min(means) >= bar, min(means) < below), show(found))
+
+    return test
+
+
+def at_most(*labels: str, bar: float = FAILS, above: float = SOLVES) -> Test:
+    """Supported where every cell's mean is below the bar; contradicted where one is above the other."""
+
+    def test(evidence: Evidence) -> Finding:
+        found = [(f"{label}, {place}", cell) for label, place, cell in cells(evidence, labels)]
+        means = [cell.choice.mean for _, cell in found]
+        return Finding(decide(max(means) < bar, max(means) >= above), show(found))
+
+    return test
+
+
+def both(*tests: Test) -> Test:
+    """Supported where all are; contradicted where one is."""
+
+    def test(evidence: Evidence) -> Finding:
+        found = [one(evidence) for one in tests]
+        words = [finding.word for finding in found]
+        word = decide(set(words) == {"supported"}, "contradicted" in words)
+        return Finding(word, "; ".join(finding.numbers for finding in found))
+
+    return test
+
+
+def facing(evidence: Evidence, first: str, others: Sequence[str]) -> list[tuple[str, Cell, Cell]]:
+    """Every cell of the others, named, with the first model's cell at the same task and width, whatever the depth."""
+    return [
+        (f"{label}, {place}", mine, cell)
+        for label, place, cell in cells(evidence, others)
+        for one, mine in evidence.of(first).items()
+        if one[:3] == place[:3]
+    ]
+
+
+def wider_than(first: str, *others: str) -> Test:
+    """Supported where the first model's window is surely wider than each other's, everywhere; contradicted where it is
+    surely narrower than one."""
+
+    def test(evidence: Evidence) -> Finding:
+        pairs = [(name, wider(mine.window, cell.window)) for name, mine, cell in facing(evidence, first, others)]
+        chances = [chance for _, chance in pairs]
+        listed = [f"{label}, {place}: {width(cell)}" for label, place, cell in cells(evidence, (first, *others))]
+        listed += [f"P(wider than {name}) = {chance:.2f}" for name, chance in pairs]
+        return Finding(decide(min(chances) >= SURE, min(chances) <= 1 - SURE), "; ".join(listed))
+
+    return test
+
+
+def width(cell: Cell) -> str:
+    """A window in a few words."""
+    found = cell.window
+    if found.width is None:
+        return "no window"
+    high = "or more" if found.width.high == float("inf") else f"to {found.width.high:.2f}"
+    return f"window {found.width.value:.2f} decades ({found.width.low:.2f} {high})"
+
+
+def differ(first: str, second: str, by: float, within: float) -> Test:
+    """Supported where the first model's mean exceeds the second's by so much everywhere; contradicted where, at one
+    place, by less than `within`."""
+
+    def test(evidence: Evidence) -> Finding:
+        pairs = facing(evidence, first, (second,))
+        gaps = [mine.choice.mean - other.choice.mean for _, mine, other in pairs]
+        return Finding(decide(min(gaps) >= by, min(gaps) < within), show_pairs(first, pairs))
+
+    return test
+
+
+def alike(first: str, *others: str, within: float = NEAR, apart: float = 0.2) -> Test:
+    """Supported where all means are within so much of the first model's; contradicted where one is apart from it."""
+
+    def test(evidence: Evidence) -> Finding:
+        pairs = facing(evidence, first, others)
+        gaps = [abs(mine.choice.mean - other.choice.mean) for _, mine, other in pairs]
+        return Finding(decide(max(gaps) <= within, max(gaps) >= apart), show_pairs(first, pairs))
+
+    return test
+
+
+def show_pairs(first: str, pairs: Sequence[tuple[str, Cell, Cell]]) -> str:
+    """Each cell beside the first model's that it faces."""
+    return "; ".join(f"{name} {spread(other)} against {first} {spread(mine)}" for name, mine, other in pairs)
+
+
+def not_measured(why: str) -> Test:
+    """Always open: no run bears on it."""
+    return lambda evidence: Finding("open", why)

@@ -1,0 +1,78 @@
+"""`recollect report`: figures, tables and one page from a store."""
+
+import webbrowser
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+
+from recollect.cli.options import StorePath
+from recollect.errors import BadInput
+from recollect.store import DEFAULT, Store
+
+if TYPE_CHECKING:
+    from recollect.report.page import ClaimRow
+
+Formats = tuple[Literal["html", "pdf", "svg", "png", "latex", "csv", "markdown"], ...]
+
+
+def report(
+    *,
+    study: Annotated[str | None, Parameter(help="only this study")] = None,
+    format_: Annotated[
+        Formats,
+        Parameter(name=["--format"], consume_multiple=True, negative=(), help="default: html pdf latex csv markdown"),
+    ] = (),
+    store: StorePath = DEFAULT,
+    out: Annotated[Path, Parameter(help="the folder to write to")] = Path("report"),
+    open_: Annotated[bool, Parameter(name=["--open"], negative=(), help="open the page in a browser")] = False,
+) -> None:
+    """Draw a store, finished or not: a figure and a table of every study, a table of all cells, one page to browse.
+
+    For example:
+
+    recollect report --open
+
+    recollect report --study fig1 --format pdf latex --out paper
+    """
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"--out: {out} is not a directory")
+    if open_ and format_ and "html" not in format_:
+        raise BadInput(f"--open shows the page; add html to --format (got {' '.join(format_)})")
+    opened = Store(store)
+    files = make(opened, out, format_, study)
+    opened.close()
+    for file in files:
+        print(file)
+    if open_:
+        webbrowser.open(files[0].resolve().as_uri())
+
+
+def make(store: Store, out: Path, formats: Formats, study: str | None) -> list[Path]:
+    """Write the report with the claims that the store has runs for; the files, the page first."""
+    from recollect.report.write import USUAL, check_study, write_report
+
+    check_study(store, study)
+    return write_report(store, out, formats or USUAL, study, claim_rows(store, study))
+
+
+def claim_rows(store: Store, study: str | None) -> "list[ClaimRow]":
+    """The verdicts on claims whose study has runs in the store."""
+    from recollect.claims import CLAIMS, ledger
+    from recollect.report.page import ClaimRow
+
+    if not {tally.study for tally in store.tallies()} & {claim.study for claim in CLAIMS.values()}:
+        return []
+
+    return [
+        ClaimRow(
+            number=verdict.claim.number,
+            statement=verdict.claim.statement,
+            paper=f"{verdict.claim.paper} ({verdict.claim.where})",
+            verdict=verdict.finding.word,
+            numbers=verdict.finding.numbers,
+            scale=f"{verdict.evidence.scale} ({verdict.evidence.budget()})",
+        )
+        for verdict in ledger(store)
+        if verdict.evidence.runs and study in (None, verdict.claim.study)
+    ]

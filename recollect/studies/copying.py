@@ -1,0 +1,42 @@
+"""The scales of the studies that copy strings."""
+
+from dataclasses import replace
+
+from recollect.studies.scales import DENSE, LAPTOP, SMOKE, rates
+from recollect.studies.study import Scale
+
+ROPE = {"model.mixer.positions": "rope"}
+SHORT = {"task.min_length": 4, "task.max_length": 8, "task.context": 40, "task.eval_lengths": (4, 8, 16)}
+
+COPY_PAPER = Scale(
+    protocol="jelassi",
+    note="the sizes of Table 1 under the protocol of Jelassi et al.; learning rates and seeds were not printed",
+    lrs=DENSE,
+    seeds=LAPTOP.seeds,
+    shapes=((1024, 12),),
+)
+COPY_DESK = Scale(
+    protocol="jelassi",
+    time="about a night on 2 cores",
+    note="Jelassi's strings and schedule, but models of 2 layers of width 128 instead of 12 of 1024, batch 32, "
+    "five learning rates",
+    lrs=rates(-3.5, -1.5, 2),
+    seeds=LAPTOP.seeds,
+    shapes=((128, 2),),
+    fields={"train.batch_size": 32},
+)
+COPY_LAPTOP = Scale(
+    protocol="laptop",
+    time="at most 15 minutes on 2 cores",
+    note="strings of 4 to 8 letters instead of 5 to 20; 2 layers of width 64 instead of 12 of 1024; 1,500 steps of "
+    "batch 32; four learning rates",
+    lrs=rates(-3.5, -2, 2),
+    seeds=LAPTOP.seeds,
+    shapes=((64, 2),),
+    fields={**SHORT, "train.steps": 1500, "train.batch_size": 32},
+)
+COPY_SMOKE = replace(
+    SMOKE,
+    settings=({"task.min_length": 2, "task.max_length": 4, "task.context": 12, "task.n_letters": 4},),
+    fields={**SMOKE.fields, "task.eval_lengths": (4, 8), "task.eval_rows": 4},
+)

@@ -1,0 +1,70 @@
+"""The scales that most studies share; a study changes what its question needs and says so in the note."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from recollect.protocols import PAPER as PROTOCOL
+from recollect.protocols import ZOOLOGY
+from recollect.rates import on_lattice
+from recollect.studies.study import Scale
+
+SEEDS = PROTOCOL.seeds
+PAIRS: tuple[Mapping[str, Any], ...] = tuple(
+    {"task.length": length, "task.n_pairs": pairs} for length, pairs in ((64, 4), (128, 8), (256, 16), (512, 64))
+)
+WIDTHS = (64, 128, 256, 512, 1024, 2048)
+ZOOLOGYS = ZOOLOGY.lrs
+
+
+def rates(low: float, high: float, per_decade: int) -> tuple[float, ...]:
+    """Learning rates from 10^low to 10^high, evenly spaced."""
+    count = round((high - low) * per_decade)
+    return tuple(on_lattice(low + i / per_decade) for i in range(count + 1))
+
+
+def shapes(widths: tuple[int, ...], *depths: int) -> tuple[tuple[int, int], ...]:
+    """Every width at every depth."""
+    return tuple((width, depth) for depth in depths for width in widths)
+
+
+DENSE = rates(-5, -1, 4)
+
+PAPER = Scale(
+    protocol="paper",
+    note="the paper's lengths, widths, seeds and epochs; its learning rates were not printed, ours are 1e-5 to 1e-1, "
+    "four to a decade",
+    lrs=DENSE,
+    seeds=SEEDS,
+    settings=PAIRS,
+    shapes=shapes(WIDTHS, 2),
+)
+DESK = Scale(
+    protocol="paper",
+    time="about a night on 2 cores",
+    note="the paper's smallest cell, (64, 4) at V=8192 and batch 512, but 8 epochs of its 50, stopping on success, "
+    "and five learning rates",
+    lrs=rates(-3.5, -1.5, 2),
+    seeds=SEEDS[:3],
+    settings=PAIRS[:1],
+    shapes=((64, 2),),
+    fields={"train.epochs": 8, "train.stop_accuracy": 0.99},
+)
+LAPTOP = Scale(
+    protocol="laptop",
+    time="at most 30 minutes on 2 cores",
+    note="V=64 L=32 K=4 instead of V=8192 L=64..512; fresh rows; no MLP; 2,000 steps of batch 64",
+    lrs=rates(-4, -1, 2),
+    seeds=SEEDS[:3],
+    settings=({"task.n_pairs": 4},),
+)
+SMOKE = Scale(
+    protocol="laptop",
+    time="seconds",
+    note="a few steps of tiny models: only tells that the study runs",
+    lrs=(1e-3, 1e-2),
+    seeds=(42,),
+    settings=({"task.length": 8, "task.n_pairs": 2, "task.vocab_size": 16},),
+    shapes=((16, 2),),
+    fields={"train.steps": 4, "train.eval_every": 2, "train.batch_size": 4, "task.validation_rows": 8}
+    | {"task.test_rows": 8},
+)

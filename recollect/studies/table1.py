@@ -1,0 +1,34 @@
+"""Copying at an equal number of parameters: is Mamba better wide or deep?"""
+
+from dataclasses import replace
+
+from recollect.studies.copying import COPY_DESK, COPY_LAPTOP, COPY_PAPER, COPY_SMOKE, ROPE
+from recollect.studies.scales import rates
+from recollect.studies.study import Model, Study
+
+DEEP, WIDE = "mamba, deep", "mamba, wide"
+
+STUDY = Study(
+    name="table1",
+    title="Copying: parameters spent on depth or on width",
+    question=__doc__ or "",
+    figure="table",
+    models={
+        "attention": Model("attention", {**ROPE, "model.block": "mixer+mlp"}),
+        "mamba": Model("mamba"),
+        DEEP: Model("mamba"),
+        WIDE: Model("mamba"),
+    },
+    scales={
+        "smoke": replace(COPY_SMOKE, own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 32}}),
+        "laptop": replace(
+            COPY_LAPTOP,
+            note=COPY_LAPTOP.note.replace("four", "two"),
+            lrs=rates(-2.5, -2, 2),
+            own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 88}},
+        ),
+        "desk": replace(COPY_DESK, own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 176}}),
+        "paper": replace(COPY_PAPER, own={DEEP: {"model.n_layers": 24}, WIDE: {"model.d_model": 1408}}),
+    },
+    task="copy",
+)
