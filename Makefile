@@ -1,4 +1,4 @@
-.PHONY: setup demo test prove bench lint
+.PHONY: setup demo test prove bench lint browser
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp
@@ -16,7 +16,13 @@ lint: $(STAMP)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 
-test: lint  ## lint, types, tests: under 10 minutes on 2 cores
+browser:  ## Debian's Chromium for the tests of the page, where it is missing and may be installed
+	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || \
+	if [ "$$(id -u)" = 0 ]; then apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; \
+	elif sudo -n true 2>/dev/null; then sudo apt-get update -qq && sudo apt-get install -y -qq --no-install-recommends chromium; \
+	fi >/dev/null || echo "no Chromium: the tests of the page in a browser are skipped"
+
+test: lint browser  ## lint, types, tests: under 10 minutes on 2 cores
 	$(BIN)/python -m pytest -m "not prove"
 
 prove: $(STAMP)  ## the long proofs
@@ -27,5 +33,5 @@ bench: $(STAMP)  ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.mixers
 
-demo: $(STAMP)  ## a small real study, ending with its figure
+demo: $(STAMP)  ## a small real study, ending with its figure and the report page
 	$(BIN)/recollect run demo --store demo/recollect.db --out demo

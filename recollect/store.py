@@ -8,9 +8,11 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
 SCHEMA = 1
 STATUSES = ("pending", "running", "done", "failed", "lost")
+Curves = dict[str, list[float | None]]
 
 _TABLES = """
 CREATE TABLE runs (
@@ -238,7 +241,7 @@ class Store:
     def record(self, run: str) -> Record | None:
         """One run by its whole id."""
         row = self.db.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
-        return None if row is None else self._record(row, curves=True)
+        return None if row is None else self._record(row, self.curves(run))
 
     def records(
         self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
@@ -247,8 +250,10 @@ class Store:
         wanted = {"cell = ?": cell, "status = ?": status, "id IN (SELECT run FROM study_runs WHERE study = ?)": study}
         given = {clause: value for clause, value in wanted.items() if value is not None}
         where = " AND ".join(given) or "TRUE"
-        rows = self.db.execute(f"SELECT * FROM runs WHERE {where} ORDER BY created, id", list(given.values()))
-        return [self._record(row, curves) for row in rows.fetchall()]
+        values = list(given.values())
+        rows = self.db.execute(f"SELECT * FROM runs WHERE {where} ORDER BY created, id", values).fetchall()
+        found = self._curves(f"run IN (SELECT id FROM runs WHERE {where})", values) if curves else {}
+        return [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
 
     def statuses(self) -> dict[str, str]:
         """Run -> status."""
@@ -298,20 +303,21 @@ class Store:
         cells = self.db.execute(query, (len(prefix), prefix)).fetchall()
         return self.records(cell=cells[0]["cell"]) if len(cells) == 1 else []
 
-    def curves(self, run: str) -> dict[str, list[float | None]]:
+    def curves(self, run: str) -> Curves:
         """step -> values, as lists of equal length."""
-        rows = self.db.execute("SELECT step, name, value FROM points WHERE run = ? ORDER BY step", (run,)).fetchall()
-        steps = sorted({row["step"] for row in rows})
-        place = {step: i for i, step in enumerate(steps)}
-        out: dict[str, list[float | None]] = {"step": list(steps)}
-        for row in rows:
-            out.setdefault(row["name"], [None] * len(steps))[place[row["step"]]] = row["value"]
-        return out
+        return self._curves("run = ?", [run]).get(run, {"step": []})
 
-    def _record(self, row: sqlite3.Row, curves: bool) -> Record:
+    def _curves(self, where: str, values: list[str]) -> dict[str, Curves]:
+        """Run -> curves, of many runs in one query."""
+        points = self.db.cursor()
+        points.row_factory = None
+        points.execute(f"SELECT run, step, name, value FROM points WHERE {where} ORDER BY run, step", values)
+        return {run: _as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
+
+    def _record(self, row: sqlite3.Row, curves: Curves | None) -> Record:
         result = json.loads(row["result"]) if row["result"] else None
-        if curves and result is not None:
-            result["curves"] = self.curves(row["id"])
+        if curves is not None and result is not None:
+            result["curves"] = curves
         return Record(
             id=row["id"],
             cell=row["cell"],
@@ -324,6 +330,18 @@ class Store:
             provenance=json.loads(row["provenance"] or "{}"),
             seconds=row["seconds"],
         )
+
+
+def _as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:
+    """Points of one run, ordered by step -> lists of equal length."""
+    steps = list(dict.fromkeys(step for _, step, _, _ in points))
+    place = {step: i for i, step in enumerate(steps)}
+    out: Curves = {"step": list(steps)}
+    for _, step, name, value in points:
+        if name not in out:
+            out[name] = [None] * len(steps)
+        out[name][place[step]] = value
+    return out
 
 
 def check_path(path: Path, create: bool) -> None:

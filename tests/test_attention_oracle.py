@@ -97,6 +97,18 @@ def test_alibi_is_a_penalty_on_distance() -> None:
     torch.testing.assert_close(ours(x), ours.out_proj(y.transpose(1, 2).flatten(-2)))
 
 
+def test_hard_alibi_hides_what_is_too_far_for_half_of_the_heads() -> None:
+    ours = attention(positions="hard_alibi")
+    x = torch.randn(B, L, D, dtype=torch.float64)
+    q, k, v = (p(x).unflatten(-1, (H, -1)).transpose(1, 2) for p in (ours.q_proj, ours.k_proj, ours.v_proj))
+    distance = torch.arange(L).unsqueeze(1) - torch.arange(L)
+    seen = torch.stack([(distance >= 0) & (distance <= reach) for reach in (1, 2, L, L)])
+    y = F.scaled_dot_product_attention(q, k, v, attn_mask=seen)
+    torch.testing.assert_close(ours(x), ours.out_proj(y.transpose(1, 2).flatten(-2)))
+    assert ours.state_size(L) == 2 * (1 + 2 + L + L) * (D // H)
+    assert ours.state_size(1) == 2 * D
+
+
 @pytest.mark.parametrize("conv", ["q", "k", "v", "qk", "qv", "kv", "qkv"])
 @pytest.mark.parametrize("place", ["before", "after", "input"])
 def test_convolutions_stand_where_they_are_named(conv: str, place: str) -> None:

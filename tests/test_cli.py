@@ -43,6 +43,15 @@ def test_train_prints_the_result_and_the_store(capsys: pytest.CaptureFixture[str
     assert "stored; not run again" in out
 
 
+def test_training_on_strings_says_strings_and_characters(capsys: pytest.CaptureFixture[str]) -> None:
+    sizes = ["task.max_length=6", "task.context=20", "task.eval_lengths=[5, 9]", "task.eval_rows=9"]
+    words = [word for size in sizes for word in ("--set", size)] + TINY_SETS[6:]
+    code, out, _ = call(capsys, "train", "copy", "lstm", *words)
+    assert code == 0
+    assert "(characters " in out
+    assert "evaluations.length=9.character_accuracy" in call(capsys, "export", "--csv")[1]
+
+
 def test_train_json_is_one_object_with_the_promised_keys(capsys: pytest.CaptureFixture[str]) -> None:
     _, out, _ = call(capsys, *TRAIN, "--json")
     found: dict[str, Any] = json.loads(out)
@@ -79,6 +88,21 @@ def test_looking_things_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert "task.vocab_size = 8192" in call(capsys, "protocols", "paper")[1]
 
 
+def test_the_width_for_a_budget_is_found(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["size", "copy", "--mixer", "mamba", "--n-layers", "3", "--json"]
+    found = json.loads(call(capsys, *words, "--params", "200k")[1])
+    assert found["d_model"] % 8 == 0
+    sizes = {
+        step: json.loads(call(capsys, *words, "--d-model", str(found["d_model"] + step))[1])["n_params"]
+        for step in (-8, 0, 8)
+    }
+    assert sizes[0] == found["n_params"]
+    assert abs(sizes[0] - 200_000) == min(abs(size - 200_000) for size in sizes.values())
+    heads = ["size", "mqar", "attention", "--set", "model.mixer.n_heads=12", "--params", "1.5e5", "--json"]
+    assert json.loads(call(capsys, *heads)[1])["d_model"] % 12 == 0
+    assert call(capsys, "size", "--params", "30_000")[1].startswith("d_model ")
+
+
 def test_check_says_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "check", "attention", "--set", "conv=k")
     assert code == 0
@@ -109,6 +133,11 @@ BAD = {
     "a misspelt protocol": (["train", "mqar", "attention", "--protocol", "papre"], "did you mean 'paper'"),
     "a misspelt study": (["run", "dmeo"], "did you mean 'demo'"),
     "a scale that the study lacks": (["run", "demo", "--scale", "paper"], "no scale 'paper'"),
+    "a budget that is no number": (["size", "--params", "many"], "such as 150M"),
+    "a budget that is too small": (["size", "--params", "10"], "even the width 8 has"),
+    "a budget that is too large": (["size", "--params", "1e15"], "add layers"),
+    "a budget and a width": (["size", "--params", "1M", "--d-model", "64"], "not both"),
+    "training on duplicates": (["train", "duplicate_ngram", "mamba"], "for evaluation only"),
     "a run of no store": (["show", "abc"], "no store at"),
 }
 

@@ -32,20 +32,35 @@ ALLOWED: dict[str, set[str]] = {
     "execute": {"checkpoint", "events", "model", "outcome", "spec", "streams", "tasks", "train"},
     "check": {"errors", "mixers", "spec"},
     "executors": {"errors", "events", "execute", "spec"},
-    "sweep": {"events", "executors", "spec", "store"},
-    "studies": {"compose", "errors", "spec"},
-    "report": {"spec", "store", "studies"},
+    "sweep": {"events", "executors", "select", "spec", "store"},
     "rates": set(),
+    "studies": {"compose", "errors", "protocols", "rates", "spec"},
     "window": {"errors", "rates", "spec", "store"},
+    "select": {"store", "window"},
+    "claims": {"protocols", "select", "spec", "store", "window"},
+    "report": {"compose", "errors", "outcome", "protocols", "select", "spec", "store", "studies", "window"},
     "sweepfile": {"compose", "errors", "rates", "spec", "studies"},
-    "estimate": {"execute", "model", "spec", "tasks", "train"},
+    "gpu": {"spec"},
+    "estimate": {"execute", "gpu", "model", "spec", "tasks", "train"},
     "api": {"checkpoint", "errors", "execute", "executors", "model", "spec", "store", "sweep"},
     "cli": {"check", "compose", "errors", "events", "executors", "model", "protocols", "report", "spec", "store"}
-    | {"estimate", "lock", "merge", "studies", "sweep", "sweepfile", "table"},
+    | {"claims", "estimate", "gpu", "lock", "merge", "select", "studies", "sweep", "sweepfile", "table", "window"},
 }
 TORCH_FREE = ["errors", "spec", "streams", "events", "outcome", "protocols", "compose", "store", "tasks", "sweep"]
-TORCH_FREE += ["studies", "report", "cli", "executors", "lock", "merge", "table", "window", "sweepfile"]
-TORCH_FREE += ["cli.study", "cli.status", "cli.export", "cli.store", "cli.look"]
+TORCH_FREE += [
+    "studies",
+    "claims",
+    "report",
+    "cli",
+    "executors",
+    "lock",
+    "merge",
+    "table",
+    "window",
+    "sweepfile",
+    "select",
+]
+TORCH_FREE += ["cli.study", "cli.status", "cli.export", "cli.store", "cli.look", "cli.report", "cli.window"]
 
 
 def rooms() -> dict[str, list[Path]]:

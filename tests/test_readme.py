@@ -13,7 +13,8 @@ TEXT = (ROOT / "README.md").read_text()
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
 LINES = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines() if line]
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in LINES if line.startswith("recollect ")]
-QUICK = {"train": ["--steps", "2", "--set", "task.validation_rows=8"], "run": ["--scale", "smoke"]}
+TWO_STEPS = ["--steps", "2", "--set", "task.validation_rows=8"]
+QUICK = {"train": TWO_STEPS, "window": [*TWO_STEPS, "--executor", "inline"], "run": ["--scale", "smoke"]}
 
 
 @pytest.fixture(autouse=True)

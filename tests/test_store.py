@@ -37,7 +37,9 @@ def test_a_loaded_model_answers_as_the_record_says(tmp_path: Path) -> None:
     record = run(tiny(), store=tmp_path / "recollect.db")
     loaded = load(record.id[:6], store=tmp_path / "recollect.db")
     assert record.result is not None
-    _, accuracy = evaluate(loaded.model, make_task(record.spec.task).evaluation("test", record.spec.seed), record.spec)
+    _, accuracy, _ = evaluate(
+        loaded.model, make_task(record.spec.task).evaluation("test", record.spec.seed), record.spec
+    )
     assert accuracy == record.result["test_accuracy"]
 
 

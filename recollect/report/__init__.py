@@ -2,11 +2,7 @@
 
 from pathlib import Path
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
-
-from recollect.report.dynamics import draw_dynamics, dynamics
-from recollect.report.style import INK, RC, outputs, plain_metadata
+from recollect.report.figures import KINDS, draw_figure, save
 from recollect.store import Store
 from recollect.studies import Study
 
@@ -16,15 +12,9 @@ def draw_study(study: Study, scale: str, store: Store, folder: Path) -> list[Pat
     folder.mkdir(parents=True, exist_ok=True)
     labels = store.labels(study.name, scale)
     records = {record.id: record for record in store.records(study=study.name, curves=True)}
-    value = dynamics([(label, records[run]) for run, label in labels.items() if run in records], study.title, scale)
-    with mpl.rc_context(RC):
-        figure = Figure(figsize=(5.2, 3.1), layout="constrained")
-        draw_dynamics(value, figure.add_subplot())
-        figure.supxlabel(value.note, fontsize=6.5, color=INK)
-        files = outputs(folder, study.name)
-        for file in files:
-            figure.savefig(file, metadata=plain_metadata(file))
-    return files
+    labelled = [(label, records[run]) for run, label in labels.items() if run in records]
+    figure = draw_figure(study.figure, labelled, study.title, scale)
+    return save(figure, folder, study.name, ("png", "pdf", "svg"))
 
 
-__all__ = ["draw_study"]
+__all__ = ["KINDS", "draw_figure", "draw_study", "save"]

@@ -1,23 +1,33 @@
-"""Accuracy against step: how runs learn. First the value, then its drawing."""
+"""Accuracy and loss against step: how runs learn. First the value, then its drawing."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from matplotlib.axes import Axes
 
-from recollect.report.style import INK, colour
+from recollect.report.axes import draw_floors, empty
+from recollect.report.note import floors, note
+from recollect.report.style import looks, mixer_name
 from recollect.store import Record
+
+Measure = Literal["accuracy", "loss"]
+Values = list[float | None]
 
 
 @dataclass(frozen=True)
 class Curve:
-    """One run: validation solid, training faint."""
+    """One run; None where a value was not finite."""
 
     label: str
+    mixer: str
     seed: int
     steps: list[int]
-    train: list[float | None]
-    validation: list[float | None]
+    train: Values
+    validation: Values
+    train_loss: Values
+    validation_loss: Values
     outcome: str
 
 
@@ -32,63 +42,66 @@ class Dynamics:
 
 
 def dynamics(labelled: Sequence[tuple[str, Record]], title: str, scale: str) -> Dynamics:
-    """The curves of finished runs, with the floors of their task."""
+    """The curves of finished runs, with the floors of their task; records need their curves."""
     done = [(label, record) for label, record in labelled if record.result is not None]
-    curves = [_curve(label, record) for label, record in done]
-    floors = {} if not done or done[0][1].result is None else done[0][1].result["floors"]
-    return Dynamics(title, note([record for _, record in done], scale), curves, floors)
-
-
-def note(records: Sequence[Record], scale: str) -> str:
-    """The small print: task, learning rates, budget, seeds, scale."""
-    if not records:
-        return f"no finished run at scale {scale}"
-    spec = records[0].spec
-    lrs = sorted({record.spec.train.lr for record in records})
-    rate = f"lr {lrs[0]:g}" if len(lrs) == 1 else f"lr {lrs[0]:g} to {lrs[-1]:g}"
-    seeds = len({record.spec.seed for record in records})
-    budget = f"budget {spec.train.steps} steps; {seeds} seed{'s' * (seeds != 1)}"
-    return f"{spec.task.short()}, d={spec.model.d_model}; {rate}; {budget}; scale {scale}"
+    records = [record for _, record in done]
+    return Dynamics(title, note(records, scale), [_curve(label, record) for label, record in done], floors(records))
 
 
 def _curve(label: str, record: Record) -> Curve:
     assert record.result is not None
     curves = record.result["curves"]
-    steps = [int(step) for step in curves["step"]]
-    train, validation = curves["train_accuracy"], curves["validation_accuracy"]
-    return Curve(label, record.spec.seed, steps, train, validation, record.result["outcome"])
+    return Curve(
+        label=label,
+        mixer=mixer_name(record.spec),
+        seed=record.spec.seed,
+        steps=[int(step) for step in curves["step"]],
+        train=curves["train_accuracy"],
+        validation=curves["validation_accuracy"],
+        train_loss=curves["train_loss"],
+        validation_loss=curves["validation_loss"],
+        outcome=record.result["outcome"],
+    )
 
 
-def draw_dynamics(value: Dynamics, axes: Axes) -> None:
-    """Every seed is a line that ends in a dot where the run stopped; floors are dashed."""
-    labels = list(dict.fromkeys(curve.label for curve in value.curves))
-    for curve in value.curves:
-        hue = colour(labels.index(curve.label))
-        axes.plot(curve.steps, _numbers(curve.train), color=hue, alpha=0.25, linewidth=0.8)
-        axes.plot(curve.steps, _numbers(curve.validation), color=hue, linewidth=1.3)
-        axes.plot(
-            curve.steps[-1:], _numbers(curve.validation[-1:]), color=hue, marker="o", markersize=3.5, clip_on=False
-        )
-    for i, label in enumerate(labels):
-        axes.plot([], [], color=colour(i), linewidth=1.6, label=label)
-    for i, (name, level) in enumerate(value.floors.items()):
-        axes.axhline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
-        axes.annotate(
-            f"{name} ({level:.0%})",
-            (1, level),
-            xycoords=("axes fraction", "data"),
-            xytext=(-2, -2),
-            textcoords="offset points",
-            ha="right",
-            va="top",
-            fontsize=6.5,
-            color=INK,
-        )
-    axes.set(xlabel="training step", ylabel="accuracy (training faint)", ylim=(-0.02, 1.04), title=value.title)
+def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") -> None:
+    """Every seed is a line that ends in a dot where the run stopped; training is faint, validation solid."""
+    for label, look in looks([(curve.label, curve.mixer) for curve in value.curves]).items():
+        curves = [curve for curve in value.curves if curve.label == label]
+        axes.plot(*_joined(curves, "train", measure), color=look.colour, alpha=0.25, linewidth=0.8)
+        x, y = _joined(curves, "validation", measure)
+        axes.plot(x, y, color=look.colour, linestyle=look.line, linewidth=1.3, label=label)
+        ends = [place - 1 for place, step in enumerate(x) if place and math.isnan(step)]
+        last = [[values[end] for end in ends] for values in (x, y)]
+        axes.plot(*last, color=look.colour, linestyle="", marker="o", markersize=3.5, clip_on=False)
+    axes.set(xlabel="training step", ylabel=f"{measure} (training faint)", title=value.title)
     axes.set_xlim(left=0)
-    if labels:
+    if measure == "accuracy":
+        axes.set_ylim(-0.02, 1.04)
+        draw_floors(value.floors, axes)
+    else:
+        axes.set_ylim(bottom=0)
+    if value.curves:
         axes.legend(loc="center right", bbox_to_anchor=(1, 0.55))
+    else:
+        empty(axes)
 
 
-def _numbers(values: Sequence[float | None]) -> list[float]:
-    return [float("nan") if value is None else value for value in values]
+def _joined(
+    curves: Sequence[Curve], rows: Literal["train", "validation"], measure: Measure
+) -> tuple[list[float], list[float]]:
+    """Steps and values of several runs as one line with gaps, which draws much faster than a line each."""
+    x, y = [], []
+    for curve in curves:
+        values = _VALUES[rows, measure](curve)
+        x += [*curve.steps, math.nan]
+        y += [*(math.nan if value is None else value for value in values), math.nan]
+    return x, y
+
+
+_VALUES: dict[tuple[str, str], Callable[[Curve], Values]] = {
+    ("train", "accuracy"): lambda curve: curve.train,
+    ("validation", "accuracy"): lambda curve: curve.validation,
+    ("train", "loss"): lambda curve: curve.train_loss,
+    ("validation", "loss"): lambda curve: curve.validation_loss,
+}

@@ -1,0 +1,51 @@
+"""An ablation as a picture: one line a model, every seed a dot. First the value, then its drawing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from recollect.report.axes import draw_upright_floors, empty
+from recollect.report.cells import CellRow, cell_rows
+from recollect.report.note import floors, note
+from recollect.report.style import INK, mixer_colour
+from recollect.select import Select
+from recollect.store import Record
+
+
+@dataclass(frozen=True)
+class AblationFigure:
+    """What the figure shows: the cells with a finished run, first on top."""
+
+    title: str
+    note: str
+    rows: tuple[CellRow, ...]
+    floors: dict[str, float]
+
+
+def ablation_figure(
+    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select_on: Select = "validation"
+) -> AblationFigure:
+    """The cells under their labels, each at its best learning rate."""
+    records, labels = [record for _, record in labelled], {record.id: label for label, record in labelled}
+    rows = [row for row in cell_rows(records, labels, select_on) if row.choice is not None]
+    return AblationFigure(title, note(records, scale), tuple(rows), floors(records))
+
+
+def draw_ablation(value: AblationFigure, axes: Axes) -> None:
+    """Mean as a bar mark, seeds as dots, min to max as a line, the mean's number at the right."""
+    axes.set(xlabel="test accuracy at the best lr", xlim=(-0.02, 1.02), title=value.title)
+    if not value.rows:
+        empty(axes)
+        return
+    for place, row in enumerate(value.rows):
+        assert row.choice is not None
+        hue, seen = mixer_colour(row.mixer), row.choice.accuracies
+        axes.plot([min(seen), max(seen)], [place] * 2, color=hue, linewidth=1, alpha=0.6)
+        axes.scatter(seen, [place] * len(seen), s=14, color=hue, alpha=0.7, linewidth=0, clip_on=False)
+        axes.plot([row.choice.mean], [place], color=hue, marker="|", markersize=9, markeredgewidth=1.6)
+        text = f"{row.choice.mean:.1%} at {row.choice.lr:.2g}"
+        axes.annotate(text, (1.03, place), xycoords=("axes fraction", "data"), va="center", fontsize=6.5, color=INK)
+    axes.set_yticks(range(len(value.rows)), [row.label for row in value.rows])
+    axes.set_ylim(len(value.rows) - 0.4, -0.6)
+    draw_upright_floors(value.floors, axes)

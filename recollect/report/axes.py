@@ -1,0 +1,47 @@
+"""What several figures put on their axes."""
+
+from collections.abc import Mapping
+
+from matplotlib.axes import Axes
+
+from recollect.report.style import INK
+
+
+def draw_floors(floors: Mapping[str, float], axes: Axes) -> None:
+    """The accuracy of models that do not recall: dashed lines, each named at its right end."""
+    below = min(floors.values(), default=0.0)
+    for i, (name, level) in enumerate(floors.items()):
+        axes.axhline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
+        above = level > below
+        axes.annotate(
+            f"{name} ({level:.0%})",
+            (1, level),
+            xycoords=("axes fraction", "data"),
+            xytext=(-2, 2 if above else -2),
+            textcoords="offset points",
+            ha="right",
+            va="bottom" if above else "top",
+            fontsize=6.5,
+            color=INK,
+        )
+
+
+def empty(axes: Axes) -> None:
+    """Say that there is nothing to draw yet."""
+    axes.text(0.5, 0.5, "no finished run", transform=axes.transAxes, ha="center", va="center", color=INK)
+
+
+def draw_upright_floors(floors: Mapping[str, float], axes: Axes) -> None:
+    """The same where accuracy runs to the right: upright lines, each named at its top."""
+    for i, (name, level) in enumerate(floors.items()):
+        axes.axvline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
+        axes.annotate(
+            f"{name} ({level:.0%})",
+            (level, 0),
+            xycoords=("data", "axes fraction"),
+            xytext=(2, 2),
+            textcoords="offset points",
+            rotation=90,
+            fontsize=6,
+            color=INK,
+        )

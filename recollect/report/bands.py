@@ -1,0 +1,67 @@
+"""How runs end at each learning rate, as stacked shares. First the value, then its drawing."""
+
+import itertools
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from recollect.report.axes import empty
+from recollect.report.style import outcome_colour
+from recollect.select import by_lr
+from recollect.store import Record
+
+ORDER = ("solved", "partial", "guessing", "stuck", "diverged")
+
+
+@dataclass(frozen=True)
+class Bands:
+    """Outcome -> its share of the seeds at every learning rate; the shares of one learning rate sum to 1."""
+
+    title: str
+    lrs: tuple[float, ...]
+    counts: tuple[int, ...]
+    shares: dict[str, tuple[float, ...]]
+
+
+def bands(records: Sequence[Record], title: str = "") -> Bands:
+    """The outcomes of the finished runs: solved lowest, then what is ever less learned, diverged on top."""
+    rates = by_lr(records)
+    ended = {lr: [record.outcome or "" for record in runs] for lr, runs in rates.items()}
+    kinds = sorted({outcome for found in ended.values() for outcome in found}, key=rank)
+    shares = {kind: tuple(found.count(kind) / len(found) for found in ended.values()) for kind in kinds}
+    return Bands(title, tuple(rates), tuple(len(found) for found in ended.values()), shares)
+
+
+def rank(outcome: str) -> tuple[int, str]:
+    """The place of an outcome in the stack; plateaus among each other by name."""
+    kind = outcome.split(" ")[0]
+    return (ORDER.index(kind) if kind in ORDER else len(ORDER)), outcome
+
+
+def draw_bands(value: Bands, axes: Axes) -> None:
+    """A stacked bar a learning rate, as wide as the distance to its neighbours."""
+    axes.set_xscale("log")
+    axes.set(xlabel="learning rate", ylabel="share of seeds", ylim=(0, 1), title=value.title)
+    if not value.lrs:
+        empty(axes)
+        return
+    left, right = edges(value.lrs)
+    bottom = [0.0] * len(value.lrs)
+    stuck = [kind for kind in value.shares if kind.startswith("stuck")]
+    for kind, shares in value.shares.items():
+        widths = [b - a for a, b in zip(left, right, strict=True)]
+        axes.bar(left, shares, widths, bottom, align="edge", color=outcome_colour(kind, stuck), label=kind, linewidth=0)
+        bottom = [below + share for below, share in zip(bottom, shares, strict=True)]
+    axes.set_xlim(left[0], right[-1])
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1, handleheight=1)
+
+
+def edges(lrs: Sequence[float]) -> tuple[list[float], list[float]]:
+    """Where the bars begin and end: half-way to the neighbours on the log scale."""
+    x = [math.log10(lr) for lr in lrs]
+    inner = [(a + b) / 2 for a, b in itertools.pairwise(x)]
+    reach = (inner[0] - x[0], x[-1] - inner[-1]) if inner else (0.1, 0.1)
+    bounds = [x[0] - reach[0], *inner, x[-1] + reach[1]]
+    return [10**bound for bound in bounds[:-1]], [10**bound for bound in bounds[1:]]

@@ -1,0 +1,88 @@
+"""The cells of a set of runs, each at its best learning rate: what tables and several figures rest on."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from recollect.compose import flatten
+from recollect.report.style import mixer_name
+from recollect.select import Choice, Select, by_cell, finished, select, window_of
+from recollect.spec import RunSpec
+from recollect.store import Record
+from recollect.window import THRESHOLD, Window
+
+OWN = ("train.lr", "seed")
+"""Fields in which the runs of one cell differ."""
+
+FEWEST_RATES = 3
+"""Learning rates below which a cell has no window worth telling."""
+
+
+@dataclass(frozen=True)
+class CellRow:
+    """One cell; `choice` is None where no run is finished, `window` where too few learning rates are."""
+
+    cell: str
+    label: str
+    mixer: str
+    spec: RunSpec
+    n_runs: int
+    n_done: int
+    n_params: int | None
+    state_size: int | None
+    floors: dict[str, float]
+    choice: Choice | None
+    window: Window | None
+
+
+def cell_rows(
+    records: Sequence[Record],
+    labels: Mapping[str, str] | None = None,
+    select_on: Select = "validation",
+    threshold: float = THRESHOLD,
+) -> list[CellRow]:
+    """A row per cell, in the order of the records; `labels` names runs (a study's labels), else their options do."""
+    cells = by_cell(records)
+    names = cell_names({cell: found[0].spec for cell, found in cells.items()})
+    given = labels or {}
+    return [
+        _row(given.get(found[0].id, names[cell]), found, select_on, threshold) for cell, found in cells.items() if found
+    ]
+
+
+def _row(label: str, records: Sequence[Record], select_on: Select, threshold: float) -> CellRow:
+    done, spec = finished(records), records[0].spec
+    result = (done[0].result if done else None) or {}
+    tested = {record.spec.train.lr for record in done}
+    return CellRow(
+        cell=records[0].cell,
+        label=label,
+        mixer=mixer_name(spec),
+        spec=spec,
+        n_runs=len(records),
+        n_done=len(done),
+        n_params=result.get("n_params"),
+        state_size=result.get("state_size"),
+        floors=result.get("floors", {}),
+        choice=select(records, select_on),
+        window=window_of(done, threshold) if len(tested) >= FEWEST_RATES else None,
+    )
+
+
+def cell_names(specs: Mapping[str, RunSpec]) -> dict[str, str]:
+    """Cell -> its mixer, and the fields in which it differs from other cells of the same mixer and sizes."""
+    flat = {cell: flatten(spec.model_dump(mode="json")) for cell, spec in specs.items()}
+    values: dict[tuple[str, ...], set[str]] = {}
+    for cell, spec in specs.items():
+        for key, value in flat[cell].items():
+            values.setdefault((*_sizes(spec), key), set()).add(str(value))
+    return {cell: _name(spec, flat[cell], values) for cell, spec in specs.items()}
+
+
+def _name(spec: RunSpec, fields: Mapping[str, Any], values: Mapping[tuple[str, ...], set[str]]) -> str:
+    differing = [key for key in fields if key not in OWN and len(values[(*_sizes(spec), key)]) > 1]
+    return ", ".join([mixer_name(spec), *(f"{key.rpartition('.')[2]}={fields[key]}" for key in differing)])
+
+
+def _sizes(spec: RunSpec) -> tuple[str, ...]:
+    return mixer_name(spec), spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)

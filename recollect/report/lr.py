@@ -1,0 +1,128 @@
+"""Accuracy against learning rate: the window, its edges, every seed. First the value, then its drawing."""
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from recollect.protocols import ZOOLOGY
+from recollect.report.axes import draw_floors, empty
+from recollect.report.note import floors, note
+from recollect.report.style import INK, Look, looks, mixer_name
+from recollect.select import accuracy, by_cell, by_lr, finished, window_of
+from recollect.store import Record
+from recollect.window import THRESHOLD, Estimate, Window
+
+RAIL, GAP = 1.045, 0.04
+"""Where the first window's bar lies, above an accuracy of 1, and how far apart two are."""
+
+
+@dataclass(frozen=True)
+class Dot:
+    """One run."""
+
+    run: str
+    lr: float
+    seed: int
+    accuracy: float
+    outcome: str
+
+
+@dataclass(frozen=True)
+class LRSeries:
+    """The runs under one label: mean and min-max over seeds at every learning rate, and the window of its cell."""
+
+    label: str
+    mixer: str
+    lrs: tuple[float, ...]
+    mean: tuple[float, ...]
+    low: tuple[float, ...]
+    high: tuple[float, ...]
+    dots: tuple[Dot, ...]
+    window: Window | None  # None where the label has several cells, or no finished run
+
+
+@dataclass(frozen=True)
+class LRFigure:
+    """What the figure shows."""
+
+    title: str
+    note: str
+    series: tuple[LRSeries, ...]
+    floors: dict[str, float]
+    grid: tuple[float, ...]
+    threshold: float
+
+
+def lr_figure(
+    cells: Sequence[tuple[str, Sequence[Record]]], title: str, scale: str, threshold: float = THRESHOLD
+) -> LRFigure:
+    """Test accuracy over the learning rates of labelled cells, beside the grid that Zoology searched."""
+    done = [(label, finished(records)) for label, records in cells]
+    everything = [record for _, records in done for record in records]
+    series = tuple(_series(label, records, threshold) for label, records in done if records)
+    return LRFigure(title, note(everything, scale), series, floors(everything), ZOOLOGY.lrs, threshold)
+
+
+def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries:
+    rates = by_lr(records)
+    found = [[accuracy(record) for record in runs] for runs in rates.values()]
+    return LRSeries(
+        label=label,
+        mixer=mixer_name(records[0].spec),
+        lrs=tuple(rates),
+        mean=tuple(map(statistics.fmean, found)),
+        low=tuple(map(min, found)),
+        high=tuple(map(max, found)),
+        dots=tuple(dot(record) for runs in rates.values() for record in runs),
+        window=window_of(records, threshold) if len(by_cell(records)) == 1 else None,
+    )
+
+
+def dot(record: Record) -> Dot:
+    """A finished run as a point."""
+    return Dot(record.id, record.spec.train.lr, record.spec.seed, accuracy(record), record.outcome or "")
+
+
+def draw_lr(value: LRFigure, axes: Axes) -> None:
+    """Mean line, min-max band, a dot a seed; windows shaded, with a bar above that shows the doubt of their edges."""
+    tested = [lr for series in value.series for lr in series.lrs] or list(value.grid)
+    axes.set_xscale("log")
+    axes.set_xlim(min(tested) / 1.25, max(tested) * 1.25)
+    styles = looks([(series.label, series.mixer) for series in value.series])
+    for lr in value.grid:
+        axes.axvline(lr, color=INK, linewidth=0.6, linestyle=(0, (2, 3)), alpha=0.6, zorder=0)
+    for place, series in enumerate(value.series):
+        look = styles[series.label]
+        axes.fill_between(series.lrs, series.low, series.high, color=look.colour, alpha=0.16, linewidth=0)
+        axes.plot(series.lrs, series.mean, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
+        x, y = [dot.lr for dot in series.dots], [dot.accuracy for dot in series.dots]
+        axes.scatter(x, y, s=7, color=look.colour, marker=look.marker, alpha=0.75, linewidth=0, clip_on=False, zorder=3)
+        _draw_window(series, look, RAIL + GAP * place, axes)
+    draw_floors(value.floors, axes)
+    axes.set(xlabel="learning rate (dashed: Zoology's grid)", ylabel="test accuracy", title=value.title)
+    axes.set_ylim(-0.02, RAIL + GAP * max(1, len(value.series)))
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
+    if value.series:
+        axes.legend(loc="best")
+    else:
+        empty(axes)
+
+
+def _draw_window(series: LRSeries, look: Look, height: float, axes: Axes) -> None:
+    if series.window is None or series.window.lower is None or series.window.upper is None:
+        return
+    lower, upper = series.window.lower, series.window.upper
+    axes.axvspan(10**lower.value, 10**upper.value, color=look.colour, alpha=0.07, linewidth=0, zorder=0)
+    axes.plot([10**lower.value, 10**upper.value], [height] * 2, color=look.colour, linewidth=2.6, solid_capstyle="butt")
+    for edge in (lower, upper):
+        ends = [10**x for x in _interval(edge, series)]
+        axes.plot(ends, [height] * 2, color=look.colour, linewidth=0.9, marker="|", markersize=4)
+
+
+def _interval(edge: Estimate, series: LRSeries) -> tuple[float, float]:
+    """The interval of an edge, cut where the runs do not bound it."""
+    first, last = math.log10(series.lrs[0]) - 0.08, math.log10(series.lrs[-1]) + 0.08
+    return max(edge.low, first), min(edge.high, last)

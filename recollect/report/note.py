@@ -1,0 +1,56 @@
+"""The small print of every figure: task, sizes, learning rates, budget, seeds, scale."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from recollect.select import finished
+from recollect.store import Record
+
+
+def note(records: Sequence[Record], scale: str) -> str:
+    """What the finished runs share, or the span of it."""
+    done = finished(records)
+    at = f" at scale {scale}" if scale else ""
+    if not done:
+        return f"no finished run{at}"
+    specs = [record.spec for record in done]
+    tasks = list(dict.fromkeys(spec.task.short() for spec in specs))
+    task = tasks[0] if len(tasks) == 1 else f"{tasks[0]} and {len(tasks) - 1} more"
+    parts = [
+        f"{task}, d={span(spec.model.d_model for spec in specs)}",
+        f"lr {span(spec.train.lr for spec in specs)}",
+        f"budget {span(spec.train.steps for spec in specs)} steps",
+        seeds(done),
+        *([f"scale {scale}"] if scale else []),
+    ]
+    return "; ".join(parts)
+
+
+def seeds(records: Iterable[Record]) -> str:
+    """How many seeds there are at each learning rate of each cell."""
+    counts = Counter((record.cell, record.spec.train.lr) for record in records).values()
+    most = max(counts)
+    few = "" if min(counts) == most else f"{min(counts)} to "
+    return f"{few}{most} seed{'s' * (most != 1)}"
+
+
+def span(values: Iterable[float]) -> str:
+    """`64`, or `64 to 256`."""
+    found = sorted(set(values))
+    return f"{found[0]:.4g}" if len(found) == 1 else f"{found[0]:.4g} to {found[-1]:.4g}"
+
+
+def wrapped(text: str, inches: float) -> str:
+    """Small print that fits under a figure of this width."""
+    return textwrap.fill(text, int(inches * 21))
+
+
+def floors(records: Sequence[Record]) -> dict[str, float]:
+    """The floors that all finished runs share, by name; those of different tasks are left out."""
+    found: dict[str, float] = {}
+    for i, record in enumerate(finished(records)):
+        assert record.result is not None
+        named: dict[str, float] = record.result["floors"]
+        found = dict(named) if i == 0 else {name: level for name, level in found.items() if named.get(name) == level}
+    return found

@@ -1,0 +1,201 @@
+"""What the HTML page shows, as one plain value: studies, claims, cells, runs with thinned curves."""
+
+import math
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from recollect.compose import flatten
+from recollect.report.cells import OWN, CellRow, cell_rows
+from recollect.report.charts import cells_chart, curve_charts, study_charts
+from recollect.report.command import cell_command, command
+from recollect.report.note import note
+from recollect.report.style import mixer_colour, mixer_name
+from recollect.report.tables import window_text
+from recollect.store import STATUSES, Record, Store
+from recollect.studies import STUDIES, Study
+
+POINTS = 30
+"""Points that a curve keeps on the page, the first and the last among them."""
+
+Plain = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class ClaimRow:
+    """A statement of the paper and what the results say of it."""
+
+    number: int
+    statement: str
+    paper: str
+    verdict: str
+    numbers: str
+    scale: str
+
+
+@dataclass(frozen=True)
+class StudyCard:
+    """A study at a scale: how far it is, how its runs ended, and the charts that show it."""
+
+    name: str
+    scale: str
+    title: str
+    question: str
+    note: str
+    statuses: dict[str, int]
+    outcomes: dict[str, int]
+    kind: str
+    charts: tuple[Plain, ...]
+    labels: dict[str, str]  # run -> label
+
+
+@dataclass(frozen=True)
+class Page:
+    """The whole page."""
+
+    title: str
+    statuses: dict[str, int]
+    outcomes: dict[str, int]
+    studies: tuple[StudyCard, ...]
+    claims: tuple[ClaimRow, ...]
+    cells: tuple[Plain, ...]
+    runs: tuple[Plain, ...]
+    colours: dict[str, str]
+    charts: dict[str, Plain]
+
+
+def page(store: Store, records: Sequence[Record], study: str | None = None, claims: Sequence[ClaimRow] = ()) -> Page:
+    """All records of a store, with their curves, or those of one study of it."""
+    rows = sorted(cell_rows(records), key=_order)
+    place = {row.cell: i for i, row in enumerate(rows)}
+    commands = [cell_command(row.spec) for row in rows]
+    ordered = sorted(records, key=lambda record: (place[record.cell], record.spec.train.lr, record.spec.seed))
+    runs = tuple(_run(record, place[record.cell], commands[place[record.cell]]) for record in ordered)
+    colours = {name: mixer_colour(name) for name in sorted({row.mixer for row in rows})}
+    return Page(
+        title=f"recollect: {study or store.path.name}",
+        statuses=_statuses(records),
+        outcomes=_outcomes(records),
+        studies=tuple(study_cards(store, records, study)),
+        claims=tuple(claims),
+        cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
+        runs=runs,
+        colours=colours,
+        charts={"cells": cells_chart(colours), "curves": curve_charts()},
+    )
+
+
+def _order(row: CellRow) -> tuple[str, str, int, int, str]:
+    spec = row.spec
+    return row.mixer, row.label, spec.task.length, spec.model.d_model, f"{spec.model.n_layers:03} {row.cell}"
+
+
+def study_cards(store: Store, records: Sequence[Record], study: str | None = None) -> Iterable[StudyCard]:
+    """The studies of a store, or the one that is asked for, at every scale they were run at."""
+    known = {record.id: record for record in records}
+    named = [tally for tally in store.tallies() if tally.study and study in (None, tally.study)]
+    for (name, scale), _ in groupby(named, key=lambda tally: (tally.study, tally.scale)):
+        labels = store.labels(name, scale)
+        yield _card(name, scale, [(label, known[run]) for run, label in labels.items() if run in known])
+
+
+def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]]) -> StudyCard:
+    records = [record for _, record in labelled]
+    kind = figure_kind(name, records)
+    known = STUDIES.get(name)
+    return StudyCard(
+        name=name,
+        scale=scale,
+        title=known.title if known else name,
+        question=known.question.strip() if known else "A sweep file.",
+        note=note(records, scale) + _left_out(known, scale),
+        statuses=_statuses(records),
+        outcomes=_outcomes(records),
+        kind=kind,
+        charts=tuple(study_charts(kind, [(label, mixer_name(record.spec)) for label, record in labelled])),
+        labels={record.id: label for label, record in labelled},
+    )
+
+
+def _left_out(study: Study | None, scale: str) -> str:
+    """What a scale leaves out, as its study says."""
+    found = study.scales.get(scale) if study else None
+    return f". Scaled: {found.note}" if found and found.note else ""
+
+
+def figure_kind(study: str, records: Sequence[Record]) -> str:
+    """The kind of figure that a study asks for; for a sweep file, lr where it varies, else dynamics."""
+    if study in STUDIES:
+        return STUDIES[study].figure
+    return "lr" if len({record.spec.train.lr for record in records}) > 1 else "dynamics"
+
+
+def _statuses(records: Sequence[Record]) -> dict[str, int]:
+    found = Counter(record.status for record in records)
+    return {status: found[status] for status in STATUSES if found[status]}
+
+
+def _outcomes(records: Sequence[Record]) -> dict[str, int]:
+    return dict(Counter(record.outcome for record in records if record.outcome).most_common())
+
+
+def _cell(row: CellRow, words: str | None) -> Plain:
+    fields = flatten(row.spec.model_dump(mode="json"))
+    choice, window = row.choice, row.window
+    plain: Plain = {
+        "id": row.cell,
+        "label": row.label,
+        "mixer": row.mixer,
+        "task": row.spec.task.short(),
+        "length": row.spec.task.length,
+        "d": row.spec.model.d_model,
+        "layers": row.spec.model.n_layers,
+        "params": row.n_params,
+        "state": row.state_size,
+        "floors": row.floors,
+        "runs": row.n_runs,
+        "done": row.n_done,
+        "window": window_text(window),
+        "decades": None if window is None else 0.0 if window.width is None else window.width.value,
+        "spec": {key: value for key, value in fields.items() if key not in OWN},
+        "command": words,
+    }
+    if choice is not None:
+        low, high = min(choice.accuracies), max(choice.accuracies)
+        plain |= {"lr": choice.lr, "mean": choice.mean, "sd": choice.sd, "low": low, "high": high}
+        plain |= {"n": len(choice.seeds)}
+    return plain
+
+
+def _run(record: Record, cell: int, words: str | None) -> Plain:
+    result = record.result or {}
+    plain: Plain = {
+        "id": record.id,
+        "cell": cell,
+        "lr": record.spec.train.lr,
+        "seed": record.spec.seed,
+        "status": record.status,
+        "outcome": record.outcome,
+        "test": result.get("test_accuracy"),
+        "validation": result.get("validation_accuracy"),
+        "steps": result.get("steps"),
+        "seconds": None if record.seconds is None else round(record.seconds, 1),
+        "curves": thinned(result.get("curves", {})),
+    }
+    plain |= {"error": record.error} if record.error else {}
+    return plain | ({"command": command(record.spec)} if words is None else {})
+
+
+def thinned(curves: Mapping[str, Sequence[float | None]], points: int = POINTS) -> dict[str, list[float | None]]:
+    """At most so many points of every curve, evenly chosen, to four decimals."""
+    total = len(curves.get("step", ()))
+    kept = range(total) if total <= points else sorted({round(i * (total - 1) / (points - 1)) for i in range(points)})
+    return {name: [_short(values[i]) for i in kept] for name, values in curves.items()}
+
+
+def _short(value: float | None) -> float | None:
+    if value is None or not math.isfinite(value):
+        return None
+    return round(value, 4)

@@ -1,0 +1,104 @@
+"""Tables of cells in Markdown, CSV and LaTeX: mean, standard deviation, min-max, seeds, best lr, window."""
+
+import math
+from collections.abc import Sequence
+from typing import Literal
+
+import pandas as pd
+
+from recollect.report.cells import CellRow
+from recollect.window import Estimate, Window
+
+Format = Literal["markdown", "csv", "latex"]
+ENDINGS: dict[Format, str] = {"markdown": "md", "csv": "csv", "latex": "tex"}
+
+
+def cell_table(rows: Sequence[CellRow]) -> pd.DataFrame:
+    """Numbers, a row per cell; missing where no run is finished. This is what the CSV holds."""
+    names = [
+        "cell",
+        "model",
+        "mixer",
+        "task",
+        "d_model",
+        "n_layers",
+        "n_params",
+        "state_size",
+        "steps",
+        "lr",
+        "selected",
+    ]
+    names += ["n_seeds", "mean", "sd", "min", "max", "window_low", "window_high", "window_decades"]
+    names += ["window_decades_low", "window_decades_high", "notes", "runs", "done"]
+    return pd.DataFrame([_numbers(row) for row in rows], columns=pd.Index(names))
+
+
+def _numbers(row: CellRow) -> list[object]:
+    choice, spec = row.choice, row.spec
+    head = [row.cell, row.label, row.mixer, spec.task.short(), spec.model.d_model, spec.model.n_layers]
+    sizes = [row.n_params, row.state_size, spec.train.steps]
+    chosen: list[object] = [None] * 7
+    if choice is not None:
+        chosen = [choice.lr, choice.select, len(choice.seeds), choice.mean, choice.sd]
+        chosen += [min(choice.accuracies), max(choice.accuracies)]
+    return [*head, *sizes, *chosen, *_window_numbers(row.window), row.n_runs, row.n_done]
+
+
+def _window_numbers(window: Window | None) -> list[object]:
+    if window is None:
+        return [None] * 6
+    notes = "; ".join(window.flags)
+    if window.lower is None or window.upper is None or window.width is None:
+        return [None, None, 0.0, None, None, notes]
+    low, high = 10**window.lower.value, 10**window.upper.value
+    return [low, high, window.width.value, window.width.low, window.width.high, notes]
+
+
+def shown_table(rows: Sequence[CellRow]) -> pd.DataFrame:
+    """Text for readers: columns that are the same for every cell are left out of the model's description."""
+    names = ["model", "task", "d", "layers", "test accuracy", "sd", "min-max", "seeds", "best lr", "window"]
+    return pd.DataFrame([_texts(row) for row in rows], columns=pd.Index(names))
+
+
+def _texts(row: CellRow) -> list[str]:
+    spec, choice = row.spec, row.choice
+    head = [row.label, spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)]
+    if choice is None:
+        return [*head, "no finished run", "", "", "", "", ""]
+    low, high = min(choice.accuracies), max(choice.accuracies)
+    spread = "" if choice.sd is None else f"{100 * choice.sd:.1f}"
+    lr = f"{choice.lr:.3g}" + ("" if choice.select == "validation" else " (on test)")
+    cells = [f"{100 * choice.mean:.1f}", spread, f"{100 * low:.1f}-{100 * high:.1f}", str(len(choice.seeds)), lr]
+    return [*head, *cells, window_text(row.window)]
+
+
+def window_text(window: Window | None) -> str:
+    """`0.0004 to 0.01, 1.5 decades (1.3 to 1.7)`, with what a reader must know; empty where there is none to tell."""
+    if window is None:
+        return ""
+    flags = "".join(f"; {flag}" for flag in window.flags)
+    if window.lower is None or window.upper is None or window.width is None:
+        return "none" + flags
+    edges = f"{10**window.lower.value:.2g} to {10**window.upper.value:.2g}"
+    return f"{edges}, {window.width.value:.2f} decades ({_interval(window.width)}){flags}"
+
+
+def _interval(width: Estimate) -> str:
+    return f"{width.low:.2f} or more" if math.isinf(width.high) else f"{width.low:.2f} to {width.high:.2f}"
+
+
+def table_text(rows: Sequence[CellRow], form: Format) -> str:
+    """The table in one format, ending in a line break."""
+    if form == "csv":
+        return cell_table(rows).to_csv(index=False)
+    frame = shown_table(rows)
+    if form == "markdown":
+        return markdown(frame)
+    return frame.to_latex(index=False, escape=True, column_format="lllr" + "r" * 5 + "l")
+
+
+def markdown(frame: pd.DataFrame) -> str:
+    """A pipe table; a bar inside a cell is escaped."""
+    lines = [list(frame.columns), ["---"] * len(frame.columns), *frame.to_numpy().tolist()]
+    escaped = [[str(value).replace("|", "\\|").replace("\n", " ") for value in line] for line in lines]
+    return "".join(f"| {' | '.join(line)} |\n" for line in escaped)

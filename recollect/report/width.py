@@ -1,0 +1,105 @@
+"""Accuracy against width, a column per task size. First the value, then its drawing."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from matplotlib.axes import Axes
+
+from recollect.report.axes import draw_floors, empty
+from recollect.report.note import floors, note
+from recollect.report.style import looks, mixer_name
+from recollect.select import Choice, Select, by_cell, select
+from recollect.store import Record
+
+
+@dataclass(frozen=True)
+class WidthPoint:
+    """A cell at its best learning rate."""
+
+    width: int
+    choice: Choice
+
+
+@dataclass(frozen=True)
+class WidthSeries:
+    """One label over widths."""
+
+    label: str
+    mixer: str
+    points: tuple[WidthPoint, ...]
+
+
+@dataclass(frozen=True)
+class WidthColumn:
+    """One task with its sizes."""
+
+    task: str
+    series: tuple[WidthSeries, ...]
+    floors: dict[str, float]
+
+
+@dataclass(frozen=True)
+class WidthFigure:
+    """What the figure shows."""
+
+    title: str
+    note: str
+    columns: tuple[WidthColumn, ...]
+
+
+def width_figure(
+    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select_on: Select = "validation"
+) -> WidthFigure:
+    """Test accuracy at each cell's best learning rate, over widths, for every task size; shortest rows first."""
+    records = [record for _, record in labelled]
+    tasks = sorted({(record.spec.task.length, record.spec.task.short()) for record in records})
+    columns = [
+        _column(task, [pair for pair in labelled if pair[1].spec.task.short() == task], select_on) for _, task in tasks
+    ]
+    chosen = "" if select_on == "validation" else "; lr chosen on the test rows"
+    return WidthFigure(title, note(records, scale) + chosen, tuple(column for column in columns if column.series))
+
+
+def _column(task: str, labelled: Sequence[tuple[str, Record]], select_on: Select) -> WidthColumn:
+    groups: dict[str, list[Record]] = {}
+    for label, record in labelled:
+        groups.setdefault(label, []).append(record)
+    series = [_series(label, records, select_on) for label, records in groups.items()]
+    shown = tuple(found for found in series if found.points)
+    return WidthColumn(task, shown, floors([record for _, record in labelled]))
+
+
+def _series(label: str, records: Sequence[Record], select_on: Select) -> WidthSeries:
+    """The best cell of every width; a label usually has one."""
+    best: dict[int, Choice] = {}
+    for found in by_cell(records).values():
+        choice, width = select(found, select_on), found[0].spec.model.d_model
+        if choice is not None and (width not in best or choice.mean > best[width].mean):
+            best[width] = choice
+    points = tuple(WidthPoint(width, best[width]) for width in sorted(best))
+    return WidthSeries(label, mixer_name(records[0].spec), points)
+
+
+def draw_width(column: WidthColumn, axes: Axes) -> None:
+    """Mean line, min-max band, a dot a seed; widths on a log-2 axis."""
+    styles = looks([(series.label, series.mixer) for series in column.series])
+    axes.set_xscale("log", base=2)
+    for series in column.series:
+        look, widths = styles[series.label], [point.width for point in series.points]
+        choices = [point.choice for point in series.points]
+        low, high = [min(found.accuracies) for found in choices], [max(found.accuracies) for found in choices]
+        means = [found.mean for found in choices]
+        axes.fill_between(widths, low, high, color=look.colour, alpha=0.16, linewidth=0)
+        axes.plot(widths, means, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
+        x = [point.width for point in series.points for _ in point.choice.accuracies]
+        y = [one for found in choices for one in found.accuracies]
+        axes.scatter(x, y, s=8, color=look.colour, marker=look.marker, linewidth=0, zorder=3)
+    draw_floors(column.floors, axes)
+    axes.set(xlabel="width d", ylabel="test accuracy", ylim=(-0.02, 1.04), title=column.task)
+    ticks = sorted({point.width for series in column.series for point in series.points})
+    axes.set_xticks(ticks, [str(tick) for tick in ticks])
+    axes.minorticks_off()
+    if column.series:
+        axes.legend(loc="best")
+    else:
+        empty(axes)

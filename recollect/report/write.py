@@ -1,0 +1,73 @@
+"""The report of a store as files: figures and tables of its studies, a table of all cells, one HTML page."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Literal
+
+from recollect.errors import BadInput, unknown
+from recollect.report.cells import cell_rows
+from recollect.report.figures import draw_figure, save
+from recollect.report.html import html
+from recollect.report.page import ClaimRow, Page, StudyCard, page
+from recollect.report.tables import ENDINGS, table_text
+from recollect.store import Record, Store
+
+Format = Literal["html", "pdf", "svg", "png", "latex", "csv", "markdown"]
+USUAL: tuple[Format, ...] = ("html", "pdf", "latex", "csv", "markdown")
+IMAGES = ("pdf", "svg", "png")
+
+
+def write_report(
+    store: Store,
+    out: Path,
+    formats: Sequence[Format] = USUAL,
+    study: str | None = None,
+    claims: Sequence[ClaimRow] = (),
+) -> list[Path]:
+    """Write what was asked for; the files, the page first."""
+    check_study(store, study)
+    records = store.records(study=study, curves=True)
+    value = page(store, records, study, claims)
+    out.mkdir(parents=True, exist_ok=True)
+    files = []
+    if "html" in formats:
+        files.append(out / "report.html")
+        files[0].write_text(html(value), encoding="utf-8")
+    known = {record.id: record for record in records}
+    for card in value.studies:
+        files += _write_study(card, _file_name(card, value), known, out, formats)
+    return files + _write_tables(records, {}, "cells", out, formats)
+
+
+def check_study(store: Store, study: str | None) -> None:
+    """Refuse the name of a study that the store does not know."""
+    known = {tally.study for tally in store.tallies()} - {""}
+    if study is not None and study not in known:
+        raise unknown("--study", study, known) if known else BadInput(f"--study: {store.path} knows no study")
+
+
+def _file_name(card: StudyCard, value: Page) -> str:
+    """The study's name; with the scale where the store has it at several."""
+    scales = [other for other in value.studies if other.name == card.name]
+    return card.name if len(scales) == 1 else f"{card.name}-{card.scale.replace(' ', '-')}"
+
+
+def _write_study(
+    card: StudyCard, name: str, known: Mapping[str, Record], out: Path, formats: Sequence[Format]
+) -> list[Path]:
+    labelled = [(label, known[run]) for run, label in card.labels.items()]
+    endings = [form for form in formats if form in IMAGES]
+    files = []
+    if endings:
+        files += save(draw_figure(card.kind, labelled, card.title, card.scale), out, name, endings)
+    return files + _write_tables([record for _, record in labelled], card.labels, name, out, formats)
+
+
+def _write_tables(
+    records: Sequence[Record], labels: Mapping[str, str], name: str, out: Path, formats: Sequence[Format]
+) -> list[Path]:
+    wanted = {form: out / f"{name}.{ending}" for form, ending in ENDINGS.items() if form in formats}
+    rows = cell_rows(records, labels) if wanted else []
+    for form, file in wanted.items():
+        file.write_text(table_text(rows, form), encoding="utf-8")
+    return list(wanted.values())

@@ -1,0 +1,48 @@
+"""The learning rate is chosen on validation rows, the accuracy reported on test rows."""
+
+from dataclasses import replace
+
+import pytest
+from invented import record_of
+from small import tiny
+
+from recollect.select import select
+from recollect.store import Record
+
+
+def told(lr: float, seed: int, validation: float, test: float) -> Record:
+    """A run with these two accuracies."""
+    record = record_of(tiny(train__lr=lr, seed=seed), test, "partial")
+    return replace(record, result={**(record.result or {}), "validation_accuracy": validation})
+
+
+RUNS = [told(0.1, 1, 0.9, 0.6), told(0.1, 2, 0.7, 0.8), told(0.2, 1, 0.6, 0.95), told(0.2, 2, 0.7, 0.97)]
+
+
+def test_validation_chooses_and_test_is_reported() -> None:
+    choice = select(RUNS)
+    assert choice is not None
+    assert choice.lr == 0.1
+    assert choice.accuracies == (0.6, 0.8)
+    assert choice.mean == pytest.approx(0.7)
+    assert choice.sd == pytest.approx(0.1414, abs=1e-4)
+    assert choice.label == ""
+
+
+def test_choosing_on_the_test_rows_is_an_option_with_a_label() -> None:
+    choice = select(RUNS, "test")
+    assert choice is not None
+    assert choice.lr == 0.2
+    assert choice.label == "lr chosen on the test rows"
+
+
+def test_the_middle_of_equally_good_learning_rates_is_chosen() -> None:
+    choice = select([told(lr, 1, 1.0, 1.0) for lr in (0.1, 0.2, 0.3)])
+    assert choice is not None
+    assert choice.lr == 0.2
+    assert choice.sd is None
+
+
+def test_what_is_not_finished_is_not_chosen() -> None:
+    assert select([]) is None
+    assert select([replace(RUNS[0], status="failed", result=None)]) is None
