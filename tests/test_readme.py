@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli import main
+from recollect.store import Store
 
 ROOT = Path(__file__).parent.parent
 TEXT = (ROOT / "README.md").read_text()
@@ -20,6 +21,7 @@ QUICK = {"train": TWO_STEPS, "window": [*TWO_STEPS, "--executor", "inline"], "ru
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "examples").symlink_to(ROOT / "examples")
+    Store(tmp_path / "recollect.db", create=True).close()
     monkeypatch.chdir(tmp_path)
 
 

@@ -117,6 +117,19 @@ def test_bands_are_shares_that_sum_to_one_and_stack_from_solved_to_diverged() ->
     assert [text.get_text() for text in axes.get_legend().get_texts()] == list(value.shares)
 
 
+def test_bands_side_by_side_name_the_same_outcomes() -> None:
+    records = records_of()
+    value = bands(records[:3], among=records)
+    assert list(value.shares) == ["solved", "guessing", "diverged"]
+    assert value.shares["diverged"] == (0.0,)
+
+
+def test_an_lr_figure_of_one_panel_has_its_bands_below_at_the_same_learning_rates() -> None:
+    above, *below = draw_figure("lr", grid()[:9], "t", "smoke").axes
+    assert [axes.get_title() for axes in below] == ["attention"]
+    assert below[0].get_xlim() == above.get_xlim()
+
+
 def grid() -> list[tuple[str, Record]]:
     """Two mixers, two widths, two depths, two lengths."""
     return [

@@ -2,6 +2,8 @@
 
 import json
 import re
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -214,3 +216,35 @@ def test_the_page_is_opened_where_that_is_asked(tmp_path: Path, monkeypatch: pyt
     with pytest.raises(SystemExit):
         main(["report", "--store", str(empty(tmp_path / "s.db")), "--out", str(tmp_path / "out"), "--open"])
     assert opened == [(tmp_path / "out" / "report.html").as_uri()]
+
+
+def test_the_report_never_imports_torch(tmp_path: Path) -> None:
+    words = [
+        "report",
+        "--store",
+        str(half(tmp_path / "s.db")),
+        "--out",
+        str(tmp_path),
+        "--format",
+        "html",
+        "png",
+        "csv",
+    ]
+    code = f"""import sys
+from recollect.cli import main
+try:
+    main({words})
+except SystemExit as end:
+    sys.exit(end.code or ('torch' in sys.modules) * 3)"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_curves_read_together_are_those_read_one_by_one(tmp_path: Path) -> None:
+    store = Store(half(tmp_path / "s.db"))
+    done = [record for record in store.records(study="demo", curves=True) if record.result]
+    assert len(done) == 4
+    assert all((record.result or {})["curves"] == store.curves(record.id) for record in done)
+    assert len(store.curves(done[0].id)["validation_loss"]) == 4
+    assert store.curves("nobody") == {"step": []}
+    store.close()

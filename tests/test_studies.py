@@ -28,7 +28,8 @@ def test_a_study_has_four_scales_and_says_what_each_leaves_out(study: Study) -> 
     for scale in SCALES:
         assert study.scales[scale].note
         cases = study.cases(scale)
-        assert len({case.spec.id for case in cases}) == len(cases)
+        each = len(study.scales[scale].lrs) * len(study.scales[scale].seeds)
+        assert len({case.spec.id for case in cases}) == len(cases) == each * len(study.cells(scale))
         assert {case.label for case in cases} <= set(study.models)
 
 

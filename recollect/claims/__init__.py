@@ -14,8 +14,9 @@ CLAIMS: dict[int, Claim] = {
 def ledger(store: Store, rows: Select = "validation") -> list[Verdict]:
     """Every claim, judged at every scale at which the store has runs of its study; open once where there are none."""
     scales: dict[str, list[str]] = {}
+    studies = {claim.study for claim in CLAIMS.values()}
     for tally in store.tallies():
-        if tally.scale and tally.scale not in scales.setdefault(tally.study, []):
+        if tally.study in studies and tally.scale and tally.scale not in scales.setdefault(tally.study, []):
             scales[tally.study].append(tally.scale)
     gathered = {(study, scale): gather(store, study, scale, rows) for study, found in scales.items() for scale in found}
     nothing = Evidence("", "", {})

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from recollect.select import Choice, Select, by_cell, by_lr, finished, select
+from recollect.select import Choice, Select, by_cell, by_lr, finished, select, window_of
 from recollect.spec import RunSpec
 from recollect.store import Record, Store
-from recollect.window import Window, measure, readings
+from recollect.window import Window
 
 
 class Place(NamedTuple):
@@ -40,7 +40,9 @@ class Cell(NamedTuple):
     @property
     def window(self) -> Window:
         """Its learning-rate window."""
-        return measure(readings(self.records, self.records[0].cell), steps=self.spec.train.steps)
+        found = window_of(self.records)
+        assert found is not None
+        return found
 
     @property
     def chosen(self) -> list[Record]:

@@ -21,7 +21,7 @@ def costs(study: Study) -> str:
     """A line per scale."""
     lines = []
     for name, scale in study.scales.items():
-        cases = study.cases(name)
-        time = scale.time or f"about {gpu_hours(case.spec for case in cases):,.0f} GPU-hours"
-        lines.append(f"{name}: {len(cases):,} runs, {time}\n  [dim]{escape(scale.note)}[/dim]")
+        cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
+        time = scale.time or f"about {each * gpu_hours(cell.spec for cell in cells):,.0f} GPU-hours"
+        lines.append(f"{name}: {each * len(cells):,} runs, {time}\n  [dim]{escape(scale.note)}[/dim]")
     return "\n".join(lines)

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from recollect.report.axes import empty
 from recollect.report.style import outcome_colour
-from recollect.select import by_lr
+from recollect.select import by_lr, finished
 from recollect.store import Record
 
 ORDER = ("solved", "partial", "guessing", "stuck", "diverged")
@@ -25,11 +25,14 @@ class Bands:
     shares: dict[str, tuple[float, ...]]
 
 
-def bands(records: Sequence[Record], title: str = "") -> Bands:
-    """The outcomes of the finished runs: solved lowest, then what is ever less learned, diverged on top."""
+def bands(records: Sequence[Record], title: str = "", among: Sequence[Record] = ()) -> Bands:
+    """The outcomes of the finished runs: solved lowest, then what is ever less learned, diverged on top.
+
+    The outcomes of the runs that they stand `among` are named too, so that panels can share a legend and its colours.
+    """
     rates = by_lr(records)
     ended = {lr: [record.outcome or "" for record in runs] for lr, runs in rates.items()}
-    kinds = sorted({outcome for found in ended.values() for outcome in found}, key=rank)
+    kinds = sorted({record.outcome or "" for record in finished([*records, *among])}, key=rank)
     shares = {kind: tuple(found.count(kind) / len(found) for found in ended.values()) for kind in kinds}
     return Bands(title, tuple(rates), tuple(len(found) for found in ended.values()), shares)
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from math import ceil
 from pathlib import Path
 
 import matplotlib as mpl
@@ -31,7 +30,7 @@ HEIGHTS = {1: 0.55, 2: 0.48, 3: 0.4}
 NARROWEST = 1.5
 """Inches that a panel takes at least."""
 
-FLAT = 0.26
+FLAT = 0.2
 """The same for outcome bands."""
 
 MEASURES: tuple[Measure, ...] = ("accuracy", "lr", "window")
@@ -44,15 +43,16 @@ def draw_figure(kind: str, labelled: Labelled, title: str, scale: str, inches: f
     panels = KINDS[kind](labelled, scale) or [empty]
     small = note([record for _, record in labelled], scale)
     with mpl.rc_context(RC):
-        across = _across(kind, len(panels), inches)
-        down, height = ceil(len(panels) / across), FLAT if kind == "bands" else HEIGHTS[across]
-        figure = Figure(figsize=(inches, height * inches * down + 0.3), layout="constrained")
-        grid = figure.subplots(down, across, squeeze=False).ravel()
+        across = _across(kind, panels, inches)
+        heights = [FLAT if is_flat(panels[row]) else HEIGHTS[across] for row in range(0, len(panels), across)]
+        figure = Figure(figsize=(inches, sum(heights) * inches + 0.3), layout="constrained")
+        grid = figure.subplots(len(heights), across, squeeze=False, height_ratios=heights).ravel()
         for axes, draw in zip(grid, panels, strict=False):
             draw(axes)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
         _share_legend(list(grid))
+        _align([axes for axes, draw in zip(grid, panels, strict=False) if is_flat(draw)], grid[0])
         figure.suptitle(wrapped(title, inches * 0.8), fontsize=RC["axes.titlesize"])
         figure.supxlabel(wrapped(small, inches), fontsize=6.5, color=INK)
         figure.draw_without_rendering()
@@ -61,24 +61,33 @@ def draw_figure(kind: str, labelled: Labelled, title: str, scale: str, inches: f
 
 
 def _share_legend(grid: list[Axes]) -> None:
-    """A legend that says the same as the first panel's is left out."""
-    known = _entries(grid[0])
-    for axes in grid[1:]:
-        if (legend := axes.get_legend()) is not None and _entries(axes) == known:
-            legend.remove()
+    """A legend that says the same as one before it is left out."""
+    known: list[list[str]] = []
+    for axes in grid:
+        if (legend := axes.get_legend()) is not None:
+            entries = [text.get_text() for text in legend.get_texts()]
+            if entries in known:
+                legend.remove()
+            known.append(entries)
 
 
-def _entries(axes: Axes) -> list[str]:
-    legend = axes.get_legend()
-    return [] if legend is None else [text.get_text() for text in legend.get_texts()]
+def _align(flat: list[Axes], first: Axes) -> None:
+    """Outcome bands lie under the same learning rates as the panel above them; the axis is named once."""
+    for axes in flat[:-1]:
+        axes.set_xlabel("")
+    for axes in flat:
+        if first not in flat:
+            axes.set_xlim(*first.get_xlim())
 
 
-def _across(kind: str, panels: int, inches: float) -> int:
+def _across(kind: str, panels: Sequence[Draw], inches: float) -> int:
     """Panels in a row, each wide enough to be read."""
     room = int(inches // NARROWEST)
     if kind in ACROSS:
         return ACROSS[kind] if ACROSS[kind] <= room else 1
-    return min(2 if panels == 4 else 3, panels, room)
+    if any(is_flat(panel) for panel in panels):
+        return 1
+    return min(2 if len(panels) == 4 else 3, len(panels), room)
 
 
 def save(figure: Figure, folder: Path, name: str, endings: Sequence[str]) -> list[Path]:
@@ -125,15 +134,23 @@ def _accuracy(labelled: Labelled, scale: str) -> list[Draw]:
     return _dynamics(labelled, scale)[:1]
 
 
+def is_flat(draw: Draw) -> bool:
+    """Outcome bands need little height."""
+    return isinstance(draw, partial) and draw.func is draw_bands
+
+
 def _lr(labelled: Labelled, scale: str) -> list[Draw]:
-    """A panel for each task, width and depth."""
-    return [partial(draw_lr, lr_figure(by_label(found), name, scale)) for name, found in by_sizes(labelled).items()]
+    """A panel for each task, width and depth; under a panel that is alone, how the runs of each label end."""
+    groups = by_sizes(labelled)
+    panels: list[Draw] = [partial(draw_lr, lr_figure(by_label(f), name, scale)) for name, f in groups.items()]
+    return panels + _bands(labelled, scale) if len(panels) == 1 else panels
 
 
 def _bands(labelled: Labelled, scale: str) -> list[Draw]:
-    """A panel for each label and its sizes."""
+    """A panel for each label and its sizes, all with the same outcomes."""
+    everything = [record for _, record in labelled]
     return [
-        partial(draw_bands, bands(records, ", ".join(filter(None, (label, name)))))
+        partial(draw_bands, bands(records, ", ".join(filter(None, (label, name))), among=everything))
         for name, found in by_sizes(labelled).items()
         for label, records in by_label(found)
     ]

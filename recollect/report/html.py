@@ -45,5 +45,5 @@ def tally(counts: Mapping[str, int]) -> str:
 @cache
 def vega() -> str:
     """Vega, Vega-Lite and vega-embed as one script, from the package that carries them."""
-    bundle: str = vl_convert.javascript_bundle(None)
+    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
     return bundle.replace("</script", "<\\/script")

@@ -9,6 +9,7 @@ from matplotlib.axes import Axes
 
 from recollect.protocols import ZOOLOGY
 from recollect.report.axes import draw_floors, empty
+from recollect.report.bands import edges
 from recollect.report.note import floors, note
 from recollect.report.style import INK, Look, looks, mixer_name
 from recollect.select import accuracy, by_cell, by_lr, finished, window_of
@@ -90,7 +91,7 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
     """Mean line, min-max band, a dot a seed; windows shaded, with a bar above that shows the doubt of their edges."""
     tested = [lr for series in value.series for lr in series.lrs] or list(value.grid)
     axes.set_xscale("log")
-    axes.set_xlim(min(tested) / 1.25, max(tested) * 1.25)
+    axes.set_xlim(*outermost(tested))
     styles = looks([(series.label, series.mixer) for series in value.series])
     for lr in value.grid:
         axes.axvline(lr, color=INK, linewidth=0.6, linestyle=(0, (2, 3)), alpha=0.6, zorder=0)
@@ -109,6 +110,12 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
         axes.legend(loc="best")
     else:
         empty(axes)
+
+
+def outermost(tested: Sequence[float]) -> tuple[float, float]:
+    """Where the axis of learning rates begins and ends: as far out as the bars of outcomes, or a little more."""
+    left, right = edges(sorted(set(tested)))
+    return min(left[0], min(tested) / 1.25), max(right[-1], max(tested) * 1.25)
 
 
 def _draw_window(series: LRSeries, look: Look, height: float, axes: Axes) -> None:

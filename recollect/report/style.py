@@ -41,7 +41,7 @@ STUCK = ("#BDBDBD", "#969696", "#737373", "#525252")
 """Outcomes have colours of their own; the plateaus on which runs get stuck are greys."""
 
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1, 1.5)))
-SHADES = (1.0, 1.45, 0.65, 0.82)
+SHADES = (1.0, 1.45, 0.78, 1.2)
 
 RC: Any = {
     "font.size": 8,

@@ -1,7 +1,7 @@
 """What a study is: a question as data. Models x settings x shapes x learning rates x seeds, at four scales."""
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -98,23 +98,29 @@ class Study:
     task: str = "mqar"
 
     def cases(self, scale: str, changes: Changes | None = None) -> list[Case]:
-        """Its runs at a scale, each once: where two models are the same there, the first one has it."""
-        if scale not in self.scales:
-            raise BadInput(f"run {self.name}: no scale '{scale}'; allowed: {', '.join(self.scales)}")
+        """Its runs at a scale: every cell at every learning rate with every seed."""
         wanted = changes or Changes()
-        found = wanted.apply(self.scales[scale])
-        models = {label: model for label, model in wanted.choose(self.models).items() if label not in found.without}
-        made: dict[str, Case] = {}
-        for label, model in models.items():
-            for spec in self._specs(found, label, model, wanted.fields):
-                made.setdefault(spec.id, Case(label, spec))
-        return list(made.values())
+        found = wanted.apply(self._scale(scale))
+        axes = list(itertools.product(found.lrs, found.seeds))
+        return [Case(cell.label, cell.spec.at(*at)) for cell in self._cells(found, wanted) for at in axes]
 
-    def _specs(self, scale: Scale, label: str, model: Model, changed: Fields) -> Iterator[RunSpec]:
-        """One model at every setting, shape, learning rate and seed."""
-        for setting, (width, depth) in itertools.product(scale.settings, scale.shapes):
-            shape = {"model.d_model": width, "model.n_layers": depth}
-            fields = {**scale.fields, **setting, **shape, **model.fields, **scale.own.get(label, {}), **changed}
+    def cells(self, scale: str) -> list[Case]:
+        """One run of every cell; each stands for as many as the scale has learning rates times seeds."""
+        return self._cells(self._scale(scale), Changes())
+
+    def _scale(self, name: str) -> Scale:
+        if name not in self.scales:
+            raise BadInput(f"run {self.name}: no scale '{name}'; allowed: {', '.join(self.scales)}")
+        return self.scales[name]
+
+    def _cells(self, scale: Scale, wanted: Changes) -> list[Case]:
+        """Every model at every setting and shape; where two models are the same there, the first one has it."""
+        made: dict[str, Case] = {}
+        models = {label: model for label, model in wanted.choose(self.models).items() if label not in scale.without}
+        for (label, model), setting, shape in itertools.product(models.items(), scale.settings, scale.shapes):
+            sizes = dict(zip(("model.d_model", "model.n_layers"), shape, strict=True))
+            own = {**model.fields, **scale.own.get(label, {}), **wanted.fields}
+            fields = {**scale.fields, **setting, **sizes, **own}
             spec = make_spec(self.task, model.mixer, fields, protocol=scale.protocol, where=self.name)
-            for lr, seed in itertools.product(scale.lrs, scale.seeds):
-                yield spec.at(lr, seed)
+            made.setdefault(spec.cell, Case(label, spec))
+        return list(made.values())

@@ -239,7 +239,7 @@ function open(id, run) {
   members = runs.filter((one) => one.cell === index).sort((a, b) => a.lr - b.lr || a.seed - b.seed);
   $("detail-title").textContent = `${cell.label}: ${cell.task}, d=${cell.d}, ${cell.layers} layer${cell.layers === 1 ? "" : "s"}`;
   const best = cell.mean == null ? "No run of this cell is finished." :
-    `${percent(cell.mean)} on test rows at lr ${short(cell.lr)} (${cell.n} seeds, ${percent(cell.low)} to ${percent(cell.high)}).`;
+    `${percent(cell.mean)} on test rows at lr ${short(cell.lr)} (${cell.n} seed${cell.n === 1 ? "" : "s"}, ${percent(cell.low)} to ${percent(cell.high)}).`;
   $("detail-about").textContent = `Cell ${cell.id}. ${best}${cell.window ? ` Window: ${cell.window}.` : ""}`;
   fill($("detail-runs"), DETAIL_COLUMNS, members);
   if (!dialog.open) dialog.showModal();
