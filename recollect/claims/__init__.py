@@ -18,7 +18,12 @@ def ledger(store: Store, rows: Select = "validation") -> list[Verdict]:
     for tally in store.tallies():
         if tally.study in studies and tally.scale and tally.scale not in scales.setdefault(tally.study, []):
             scales[tally.study].append(tally.scale)
-    gathered = {(study, scale): gather(store, study, scale, rows) for study, found in scales.items() for scale in found}
+    moving = {claim.study for claim in dynamics.CLAIMS}
+    gathered = {
+        (study, scale): gather(store, study, scale, rows, curves=study in moving)
+        for study, found in scales.items()
+        for scale in found
+    }
     nothing = Evidence("", "", {})
     return [
         claim.judge(gathered.get((claim.study, scale), nothing))

@@ -103,10 +103,10 @@ def _placed(records: list[Record], rows: Select) -> tuple[Place, Cell]:
     return place, Cell(spec, records, rows)
 
 
-def gather(store: Store, study: str, scale: str, rows: Select = "validation") -> Evidence:
-    """The evidence of a study at a scale."""
+def gather(store: Store, study: str, scale: str, rows: Select = "validation", *, curves: bool = False) -> Evidence:
+    """The evidence of a study at a scale; curves are read only where a claim looks at them."""
     labels = store.labels(study, scale)
-    records = {record.id: record for record in store.records(study=study, curves=True)}
+    records = {record.id: record for record in store.records(study=study, curves=curves)}
     runs: dict[str, list[Record]] = {}
     for run, label in labels.items():
         if run in records:
