@@ -142,6 +142,16 @@ def grid() -> list[tuple[str, Record]]:
     ]
 
 
+def test_the_width_figure_shows_what_zoologys_four_rates_find_beside_the_finer_grid() -> None:
+    fine = [("attention", record) for record in records_of(lrs=(1e-4, 1e-3))]
+    (series,) = width_figure(fine, "title", "smoke").columns[0].series
+    assert series.points[0].choice.lr == 1e-3
+    assert [point.choice.lr for point in series.coarse] == [1e-4]
+    assert series.points[0].choice.mean > series.coarse[0].choice.mean
+    only = [pair for pair in fine if pair[1].spec.train.lr == 1e-4]
+    assert width_figure(only, "title", "smoke").columns[0].series[0].coarse == ()
+
+
 def test_the_width_figure_has_a_column_per_length() -> None:
     value = width_figure([pair for pair in grid() if pair[1].spec.model.n_layers == 1], "title", "smoke")
     assert [column.task for column in value.columns] == ["MQAR V=20 L=8 K=2", "MQAR V=20 L=16 K=2"]

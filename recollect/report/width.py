@@ -5,9 +5,10 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
+from recollect.protocols import ZOOLOGY
 from recollect.report.axes import draw_floors, empty
 from recollect.report.note import floors, note
-from recollect.report.style import looks, mixer_name
+from recollect.report.style import INK, looks, mixer_name
 from recollect.select import Choice, Select, by_cell, select
 from recollect.store import Record
 
@@ -22,11 +23,12 @@ class WidthPoint:
 
 @dataclass(frozen=True)
 class WidthSeries:
-    """One label over widths."""
+    """One label over widths; where there are runs at Zoology's four rates and at others, also what the four find."""
 
     label: str
     mixer: str
     points: tuple[WidthPoint, ...]
+    coarse: tuple[WidthPoint, ...]
 
 
 @dataclass(frozen=True)
@@ -70,14 +72,19 @@ def _column(task: str, labelled: Sequence[tuple[str, Record]], select_on: Select
 
 
 def _series(label: str, records: Sequence[Record], select_on: Select) -> WidthSeries:
+    zoologys = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
+    coarse = _points(zoologys, select_on) if len(zoologys) < len(records) else ()
+    return WidthSeries(label, mixer_name(records[0].spec), _points(records, select_on), coarse)
+
+
+def _points(records: Sequence[Record], select_on: Select) -> tuple[WidthPoint, ...]:
     """The best cell of every width; a label usually has one."""
     best: dict[int, Choice] = {}
     for found in by_cell(records).values():
         choice, width = select(found, select_on), found[0].spec.model.d_model
         if choice is not None and (width not in best or choice.mean > best[width].mean):
             best[width] = choice
-    points = tuple(WidthPoint(width, best[width]) for width in sorted(best))
-    return WidthSeries(label, mixer_name(records[0].spec), points)
+    return tuple(WidthPoint(width, best[width]) for width in sorted(best))
 
 
 def draw_width(column: WidthColumn, axes: Axes) -> None:
@@ -91,6 +98,8 @@ def draw_width(column: WidthColumn, axes: Axes) -> None:
         means = [found.mean for found in choices]
         axes.fill_between(widths, low, high, color=look.colour, alpha=0.16, linewidth=0)
         axes.plot(widths, means, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
+        coarse = [point.choice.mean for point in series.coarse]
+        axes.plot([point.width for point in series.coarse], coarse, color=look.colour, linestyle=":", linewidth=1)
         x = [point.width for point in series.points for _ in point.choice.accuracies]
         y = [one for found in choices for one in found.accuracies]
         axes.scatter(x, y, s=8, color=look.colour, marker=look.marker, linewidth=0, zorder=3)
@@ -99,6 +108,8 @@ def draw_width(column: WidthColumn, axes: Axes) -> None:
     ticks = sorted({point.width for series in column.series for point in series.points})
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
+    if any(series.coarse for series in column.series):
+        axes.plot([], [], color=INK, linestyle=":", linewidth=1, label="Zoology's grid")
     if column.series:
         axes.legend(loc="best")
     else:
