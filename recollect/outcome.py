@@ -19,16 +19,18 @@ def outcome(
 ) -> str:
     """`solved`, `diverged`, `stuck at <plateau>`, `guessing` or `partial`, from the last validation.
 
-    Floors are those of single answers; their accuracy is `answers` where several answers only count together.
+    Who recalls more than a guesser is on no plateau, whatever the loss: at a low learning rate it may pass ln K with
+    almost all answers right. Floors are those of single answers; their accuracy is `answers` where several answers only
+    count together.
     """
     if accuracy >= SOLVED:
         return "solved"
     if not math.isfinite(loss) or loss > first_loss + NEAR_PLATEAU:
         return "diverged"
-    name, level = min(plateaus.items(), key=lambda plateau: abs(plateau[1] - loss))
-    if abs(level - loss) <= NEAR_PLATEAU:
-        return f"stuck at {name}"
     single = accuracy if answers is None else answers
+    name, level = min(plateaus.items(), key=lambda plateau: abs(plateau[1] - loss))
+    if abs(level - loss) <= NEAR_PLATEAU and single <= max(floors.values()) + NEAR_FLOOR:
+        return f"stuck at {name}"
     if any(abs(single - floor) <= NEAR_FLOOR for floor in floors.values()):
         return "guessing"
     return "partial"

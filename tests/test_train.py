@@ -159,6 +159,7 @@ OUTCOMES = [
     (0.0, math.log(64), "stuck at ln V"),
     (0.02, math.log(32), "stuck at ln(V/2)"),
     (0.13, math.log(8) + 0.01, "stuck at ln K"),
+    (0.9, math.log(8), "partial"),
     (0.22, 1.94, "guessing"),
     (0.6, 1.0, "partial"),
 ]
