@@ -263,7 +263,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_sweep_goes_on_to_the_same_results(
         where = ["--address", request.getfixturevalue("ray_cluster").address, *share]
     words = [sys.executable, "-m", "recollect", "run", "sweep.yaml", "--executor", name, *where]
     mark = {**os.environ, "RECOLLECT_MARK": str(tmp_path)}
-    process = subprocess.Popen(words, cwd=tmp_path, env=mark, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, cwd=tmp_path, env=mark, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
     wait_for(tmp_path / "recollect.db", {"done": 2, "running": 1})
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
@@ -295,6 +295,11 @@ def test_the_same_yaml_gives_the_same_results_on_two_ray_nodes_as_on_local_worke
         store.close()
     assert results[0] == results[1]
     assert len(results[0]) == 6
+
+
+def hear_ctrl_c() -> None:
+    """Whoever runs the tests in the background has Ctrl-C ignored, and so would the command."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def statuses(file: Path) -> dict[str, int]:
