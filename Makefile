@@ -31,6 +31,7 @@ prove: $(STAMP)  ## the long proofs
 bench: $(STAMP)  ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks.step
 	$(BIN)/python -m benchmarks.sweep
+	$(BIN)/python -m benchmarks.report
 	$(BIN)/python -m benchmarks.mixers
 
 demo: $(STAMP)  ## a small real study, ending with its figure and the report page

@@ -1,8 +1,5 @@
-"""The report of 3,000 runs of 50 points: quick to write, quick to open."""
+"""The report of 3,000 runs of 50 points is small and opens whole; `benchmarks/report.py` times it."""
 
-import resource
-import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -39,30 +36,22 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def written(store: Store) -> tuple[Path, float]:
-    """The page, and the processor time that it took."""
-    before = time.process_time()
+def page(store: Store) -> Path:
     (file,) = write_report(store, store.path.parent / "out", ["html"])
-    return file, time.process_time() - before
+    return file
 
 
-def test_three_thousand_runs_take_ten_seconds_and_a_small_page(written: tuple[Path, float]) -> None:
-    file, seconds = written
-    assert seconds < 10
-    assert file.stat().st_size < 15e6
-    if "torch" not in sys.modules:  # other tests of the same process may have taken memory
-        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1_000_000
+def test_three_thousand_runs_make_a_small_page(page: Path) -> None:
+    assert page.stat().st_size < 15e6
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="no Chromium here; `make browser` installs Debian's")
-def test_the_page_of_three_thousand_runs_opens_in_two_seconds(written: tuple[Path, float], tmp_path: Path) -> None:
+def test_the_page_of_three_thousand_runs_opens_whole(page: Path, tmp_path: Path) -> None:
     program = find_chromium()
     assert program is not None
     with chromium(program, tmp_path) as browser:
         browser.view(1280, 900)
-        before = browser.seconds()
-        browser.open(written[0])
+        browser.open(page)
         browser.wait("document.querySelectorAll('#run-table tbody tr').length === 200")
         browser.wait("document.querySelector('#studies figure svg')")
-        assert browser.seconds() - before < 2
         assert browser.complaints == []
