@@ -66,7 +66,7 @@ def opened(page: Path, folder: Path) -> None:
         before = browser.seconds()
         browser.open(page)
         browser.wait("document.querySelectorAll('#run-table tbody tr').length === 200")
-        browser.wait("document.querySelector('#studies figure svg')")
+        browser.wait("(document.querySelector('#studies').scrollIntoView(), document.querySelector('#studies svg'))")
         print(f"opening it: {browser.seconds() - before:.2f} s of the browser's thread (at most 2)")
 
 
