@@ -5,41 +5,18 @@ import subprocess
 import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 
 from browser import chromium, find_chromium
-from invented import LRS, behaviour, fill, record_of, result_of
-from small import tiny
+from invented import fill, three_thousand
 
-from recollect.spec import RunSpec
-from recollect.store import Record
-
-MIXERS, WIDTHS, LENGTHS = ("attention", "mamba", "hyena", "mamba2", "deltanet"), (8, 16, 32, 64), (8, 16, 32, 64, 128)
 KINDS = {"": "no study", "demo": "3,000 training curves in one study", "fig1": "20 learning-rate panels in one study"}
-
-
-def specs() -> list[RunSpec]:
-    """3,000 runs in 100 cells."""
-    fields: dict[str, Any] = {"task__vocab_size": 200, "train__steps": 2000}
-    cells = [(mixer, width, length) for mixer in MIXERS for width in WIDTHS for length in LENGTHS]
-    made = [tiny(mixer, model__d_model=width, task__length=length, **fields) for mixer, width, length in cells]
-    return [spec.at(lr, seed) for spec in made for lr in LRS for seed in (1, 2, 3)]
-
-
-def record(spec: RunSpec) -> Record:
-    """A finished run of 50 points."""
-    accuracy, outcome = behaviour(spec.train.lr, spec.seed)
-    found: Record = record_of(spec, accuracy, outcome)
-    assert found.result is not None
-    found.result.update(result_of(spec, accuracy, outcome, 50))
-    return found
 
 
 def main() -> None:
     """Print all of it."""
-    records = [record(spec) for spec in specs()]
+    records = three_thousand()
     with TemporaryDirectory() as name:
         folder = Path(name)
         for study, what in KINDS.items():

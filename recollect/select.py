@@ -36,7 +36,12 @@ class Choice:
     @property
     def label(self) -> str:
         """The small print where the choice was not made on validation rows."""
-        return "" if self.select == "validation" else "lr chosen on the test rows"
+        return how_chosen(self.select)
+
+
+def how_chosen(rows: Select) -> str:
+    """Small print, empty for the rule."""
+    return "" if rows == "validation" else f"lr chosen on the {rows} rows"
 
 
 def accuracy(record: Record, rows: Select = "test") -> float:
@@ -64,6 +69,14 @@ def by_lr(records: Iterable[Record]) -> dict[float, list[Record]]:
     for record in sorted(finished(records), key=lambda record: (record.spec.train.lr, record.spec.seed)):
         found.setdefault(record.spec.train.lr, []).append(record)
     return found
+
+
+def by_label(labelled: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
+    """Label -> its records, in the order given."""
+    groups: dict[str, list[Record]] = {}
+    for label, record in labelled:
+        groups.setdefault(label, []).append(record)
+    return groups
 
 
 def select(records: Sequence[Record], rows: Select = "validation") -> Choice | None:

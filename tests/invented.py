@@ -1,7 +1,9 @@
 """Runs that nobody trained: stores full of invented results, for reports."""
 
+import itertools
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ from small import tiny
 from recollect.spec import RunSpec
 from recollect.store import Record, Store
 
+MIXERS = ("attention", "mamba", "hyena", "mamba2", "deltanet")
 LRS = tuple(10 ** (-4 + i / 4) for i in range(10))
 
 
@@ -62,6 +65,15 @@ def records_of(mixer: str = "attention", lrs: Sequence[float] = LRS, seeds: Sequ
     """The runs of one cell over learning rates and seeds."""
     specs = [tiny(mixer, train__lr=lr, seed=seed, **fields) for lr in lrs for seed in seeds]
     return [record_of(spec, *behaviour(spec.train.lr, spec.seed)) for spec in specs]
+
+
+def three_thousand() -> list[Record]:
+    """3,000 finished runs of 50 points, in 100 cells."""
+    fields: dict[str, Any] = {"task__vocab_size": 200, "train__steps": 2000}
+    cells = itertools.product(MIXERS, (8, 16, 32, 64), (8, 16, 32, 64, 128))
+    made = [tiny(mixer, model__d_model=width, task__length=length, **fields) for mixer, width, length in cells]
+    runs = [(spec.at(lr, seed), *behaviour(lr, seed)) for spec in made for lr in LRS for seed in (1, 2, 3)]
+    return [replace(record_of(*run), result=result_of(*run, points=50)) for run in runs]
 
 
 def fill(path: Path, records: Iterable[Record], study: str = "", scale: str = "laptop") -> Path:

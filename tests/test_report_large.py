@@ -1,36 +1,18 @@
 """The report of 3,000 runs of 50 points is small and opens whole; `benchmarks/report.py` times it."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from browser import chromium, find_chromium
-from invented import fill, records_of, result_of
+from invented import fill, three_thousand
 
 from recollect.report.write import write_report
-from recollect.store import Record, Store
-
-MIXERS, WIDTHS, LENGTHS = ("attention", "mamba", "hyena", "mamba2", "deltanet"), (8, 16, 32, 64), (8, 16, 32, 64, 128)
-
-
-def longer(record: Record) -> Record:
-    """The same with 50 points."""
-    assert record.result is not None
-    return replace(record, result=result_of(record.spec, record.result["test_accuracy"], record.outcome or "", 50))
+from recollect.store import Store
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    """3,000 runs in 100 cells."""
-    records = [
-        longer(record)
-        for mixer in MIXERS
-        for width in WIDTHS
-        for length in LENGTHS
-        for record in records_of(
-            mixer, model__d_model=width, task__length=length, task__vocab_size=200, train__steps=2000
-        )
-    ]
+    records = three_thousand()
     assert len(records) == 3000
     return Store(fill(tmp_path_factory.mktemp("large") / "s.db", records, "fig1"))
 

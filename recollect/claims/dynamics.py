@@ -5,6 +5,7 @@ of at least 0.3 nats after the first tenth: a plateau that breaks.
 """
 
 import math
+import statistics
 from collections.abc import Sequence
 
 from recollect.claims.claim import Claim, Finding
@@ -52,11 +53,12 @@ def together(runs: Sequence[Record]) -> float:
 
 
 def _correlation(loss: Sequence[float], right: Sequence[float]) -> float:
-    """Pearson's, with the sign of the loss turned; 0 where one of them does not move."""
-    mean_x, mean_y = sum(loss) / len(loss), sum(right) / len(right)
-    x, y = [value - mean_x for value in loss], [value - mean_y for value in right]
-    norm = math.sqrt(sum(v * v for v in x) * sum(v * v for v in y))
-    return -sum(a * b for a, b in zip(x, y, strict=True)) / norm if norm > 0 else 0.0
+    """Pearson's, with the sign of the loss turned; 0 where one of them does not move or is not finite."""
+    try:
+        found = statistics.correlation(loss, right)
+    except statistics.StatisticsError:
+        return 0.0
+    return -found if math.isfinite(found) else 0.0
 
 
 def best(evidence: Evidence, label: str) -> Cell:

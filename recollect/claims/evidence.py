@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from recollect.select import Choice, Select, by_cell, by_lr, finished, select, window_of
+from recollect.select import Choice, Select, by_cell, by_label, by_lr, finished, how_chosen, select, window_of
 from recollect.spec import RunSpec
 from recollect.store import Record, Store
 from recollect.window import Window
@@ -93,8 +93,8 @@ class Evidence:
         tasks = list(dict.fromkeys(spec.task.short() for spec in specs))
         steps = sorted({spec.train.steps for spec in specs})
         span = f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}" if steps else "no"
-        chosen = "" if self.rows == "validation" else f"; lr chosen on the {self.rows} rows"
-        return f"{', '.join(tasks)}; {span} steps{chosen}" if specs else ""
+        parts = (", ".join(tasks), f"{span} steps", how_chosen(self.rows))
+        return "; ".join(filter(None, parts)) if specs else ""
 
 
 def _placed(records: list[Record], rows: Select) -> tuple[Place, Cell]:
@@ -105,10 +105,4 @@ def _placed(records: list[Record], rows: Select) -> tuple[Place, Cell]:
 
 def gather(store: Store, study: str, scale: str, rows: Select = "validation", *, curves: bool = False) -> Evidence:
     """The evidence of a study at a scale; curves are read only where a claim looks at them."""
-    labels = store.labels(study, scale)
-    records = {record.id: record for record in store.records(study=study, curves=curves)}
-    runs: dict[str, list[Record]] = {}
-    for run, label in labels.items():
-        if run in records:
-            runs.setdefault(label, []).append(records[run])
-    return Evidence(study, scale, runs, rows)
+    return Evidence(study, scale, by_label(store.labelled(study, scale, curves=curves)), rows)

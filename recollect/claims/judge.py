@@ -1,12 +1,15 @@
 """The tests that claims are made of. Each turns evidence into a finding by bounds that its caller states."""
 
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 from recollect.claims.claim import Finding, Word
 from recollect.claims.evidence import Cell, Evidence, Place
 from recollect.window import wider
 
 Test = Callable[[Evidence], Finding]
+Axis = Literal["width", "depth"]
+RECURRENT = ("mamba", "hyena")
 SURE = 0.95
 SOLVES, FAILS = 0.9, 0.5
 NEAR = 0.05
@@ -22,6 +25,15 @@ def cells(evidence: Evidence, labels: Sequence[str]) -> Iterator[tuple[str, Plac
     for label in labels:
         for place, cell in evidence.of(label).items():
             yield label, place, cell
+
+
+def along(evidence: Evidence, label: str, axis: Axis) -> list[list[Cell]]:
+    """The cells of a model along its width or its depth, all else equal; smallest first."""
+    groups: dict[tuple[str, int], list[tuple[int, Cell]]] = {}
+    for place, cell in evidence.of(label).items():
+        size, other = (place.d_model, place.n_layers)[:: 1 if axis == "width" else -1]
+        groups.setdefault((place.task, other), []).append((size, cell))
+    return [[cell for _, cell in sorted(found, key=lambda item: item[0])] for found in groups.values()]
 
 
 def show(found: Sequence[tuple[str, Cell]]) -> str:
@@ -99,8 +111,7 @@ def width(cell: Cell) -> str:
     found = cell.window
     if found.width is None:
         return "no window"
-    high = "or more" if found.width.high == float("inf") else f"to {found.width.high:.2f}"
-    return f"window {found.width.value:.2f} decades ({found.width.low:.2f} {high})"
+    return f"window {found.width.value:.2f} decades ({found.width.interval()})"
 
 
 def differ(first: str, second: str, by: float, within: float) -> Test:

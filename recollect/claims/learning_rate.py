@@ -4,11 +4,9 @@ import math
 
 from recollect.claims.claim import Claim, Finding
 from recollect.claims.evidence import Cell, Evidence
-from recollect.claims.judge import at_least, cells, decide, show, spread, wider_than, width
+from recollect.claims.judge import RECURRENT, along, at_least, cells, decide, show, spread, wider_than, width
 from recollect.protocols import ZOOLOGY
 from recollect.select import accuracy, select
-
-RECURRENT = ("mamba", "hyena")
 
 
 def outside(evidence: Evidence) -> Finding:
@@ -81,10 +79,7 @@ def trails(evidence: Evidence) -> Finding:
 
 def by_depth(evidence: Evidence, label: str) -> list[tuple[Cell, Cell]]:
     """The shallowest and the deepest cell of a model at every task and width."""
-    groups: dict[tuple[str, int], list[Cell]] = {}
-    for place, cell in sorted(evidence.of(label).items(), key=lambda item: item[0].n_layers):
-        groups.setdefault((place.task, place.d_model), []).append(cell)
-    return [(found[0], found[-1]) for found in groups.values() if len(found) > 1]
+    return [(line[0], line[-1]) for line in along(evidence, label, "depth") if len(line) > 1]
 
 
 def set_by_mixer(evidence: Evidence) -> Finding:

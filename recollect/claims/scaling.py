@@ -3,24 +3,29 @@
 import itertools
 
 from recollect.claims.claim import Claim, Finding
-from recollect.claims.evidence import Cell, Evidence
-from recollect.claims.judge import FAILS, NEAR, SOLVES, at_least, at_most, both, cells, decide, differ, show
+from recollect.claims.evidence import Evidence
+from recollect.claims.judge import (
+    FAILS,
+    NEAR,
+    RECURRENT,
+    SOLVES,
+    Axis,
+    along,
+    at_least,
+    at_most,
+    both,
+    cells,
+    decide,
+    differ,
+    show,
+)
 
-RECURRENT = ("mamba", "hyena")
+AXES: tuple[Axis, ...] = ("width", "depth")
 ALIKE = 1.5
 """Parameter counts within this factor count as equal."""
 
 
-def along(evidence: Evidence, label: str, axis: str) -> list[list[Cell]]:
-    """The cells of a model along its width or its depth, all else equal; smallest first."""
-    groups: dict[tuple[str, int], list[tuple[int, Cell]]] = {}
-    for place, cell in evidence.of(label).items():
-        size, other = (place.d_model, place.n_layers)[:: 1 if axis == "width" else -1]
-        groups.setdefault((place.task, other), []).append((size, cell))
-    return [[cell for _, cell in sorted(found, key=lambda item: item[0])] for found in groups.values()]
-
-
-def gain(evidence: Evidence, label: str, axis: str) -> float:
+def gain(evidence: Evidence, label: str, axis: Axis) -> float:
     """The mean gain in test accuracy from the smallest to the largest along an axis."""
     lines = [line for line in along(evidence, label, axis) if len(line) > 1]
     return sum(line[-1].choice.mean - line[0].choice.mean for line in lines) / len(lines) if lines else 0.0
@@ -79,7 +84,6 @@ def preferred_axes(evidence: Evidence) -> Finding:
     return Finding(decide(min(lead) >= NEAR, min(lead) <= -NEAR), numbers)
 
 
-AXES = ("width", "depth")
 CLAIMS = (
     Claim(
         12,

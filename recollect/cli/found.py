@@ -11,6 +11,7 @@ from pathlib import Path
 from rich.table import Table
 
 from recollect.cli.live import table_console
+from recollect.cli.options import print_figure
 from recollect.cli.plot import plot
 from recollect.report.window import save_windows, window_figure
 from recollect.window import Estimate, Found, wider_matrix
@@ -31,7 +32,7 @@ def show_found(found: Sequence[Found], folder: Path, *, plain: bool) -> None:
         print("\nprobability that the window of the row is wider than that of the column")
         table_console().print(matrix(found))
         print()
-    print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
+    print_figure(files)
 
 
 def print_one(found: Found) -> None:
@@ -74,10 +75,7 @@ def edge(found: Estimate | None) -> str:
 
 def decades(found: Estimate | None) -> str:
     """A width with its interval."""
-    if found is None:
-        return "no window"
-    high = "or more" if math.isinf(found.high) else f"to {found.high:.2f}"
-    return f"{found.value:.2f} ({found.low:.2f} {high})"
+    return "no window" if found is None else f"{found.value:.2f} ({found.interval()})"
 
 
 def matrix(found: Sequence[Found]) -> Table:

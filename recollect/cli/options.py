@@ -1,5 +1,6 @@
 """Options that several commands share."""
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,6 +34,23 @@ def read_sets(sets: tuple[str, ...]) -> dict[str, Any]:
         except yaml.YAMLError:
             raise BadInput(f"--set {key}: cannot read the value '{value}'") from None
     return out
+
+
+def overrides(short: Mapping[str, Any], sets: tuple[str, ...], file: Path | None = None) -> dict[str, Any]:
+    """The fields that a user gives: by a file, over it by options (None: not given), over these by --set."""
+    given = {key: value for key, value in short.items() if value is not None}
+    return (read_yaml(file) if file is not None else {}) | given | read_sets(sets)
+
+
+def check_folder(out: Path) -> None:
+    """Refuse a place for figures that is a file."""
+    if out.exists() and not out.is_dir():
+        raise BadInput(f"--out: {out} is not a directory")
+
+
+def print_figure(files: Sequence[Path]) -> None:
+    """Say where a figure is, and in which other formats."""
+    print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
 
 
 def read_yaml(file: Path) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import StorePath
+from recollect.cli.options import StorePath, check_folder
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Store
 
@@ -35,8 +35,7 @@ def report(
 
     recollect report --study fig1 --format pdf latex --out paper
     """
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out: {out} is not a directory")
+    check_folder(out)
     if open_ and format_ and "html" not in format_:
         raise BadInput(f"--open shows the page; add html to --format (got {' '.join(format_)})")
     opened = Store(store)

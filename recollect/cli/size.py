@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recollect.cli.options import Json, Sets, read_sets
+from recollect.cli.options import Json, Sets, overrides
 from recollect.compose import make_spec
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
@@ -41,16 +41,15 @@ def size(
         A name, `path/to/file.py:Class`, or several joined by commas.
     """
     short = {"model.d_model": d_model, "model.n_layers": n_layers}
-    overrides = {key: value for key, value in short.items() if value is not None} | read_sets(set_)
+    given = overrides(short, set_)
     mixers = mixer.split(",") if "," in mixer else mixer
 
     def of_width(width: int) -> RunSpec:
-        given = overrides | {"model.d_model": width}
-        return make_spec(task, mixers, given, protocol=protocol, where="size")
+        return make_spec(task, mixers, given | {"model.d_model": width}, protocol=protocol, where="size")
 
     if params is None:
-        spec = make_spec(task, mixers, overrides, protocol=protocol, where="size")
-    elif "model.d_model" in overrides:
+        spec = make_spec(task, mixers, given, protocol=protocol, where="size")
+    elif "model.d_model" in given:
         raise BadInput("size: --params finds the width; give it or a width (--d-model), not both")
     elif multiple < 1:
         raise BadInput(f"--multiple: must be at least 1 (got {multiple})")

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import Sets, StorePath, read_sets
+from recollect.cli.options import Sets, StorePath, check_folder, print_figure, read_sets
 from recollect.cli.sweeping import Design, How, describe_case, preflight_foreign, train_cases
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, NoStore, Store
@@ -79,8 +79,7 @@ def run(
     found, what = find(study, scale, changed.read())
     if design == "best":
         what = replace(what, scale=f"{what.scale} (best rate)".strip())
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out: {out} is not a directory")
+    check_folder(out)
     if limit is not None and limit < 0:
         raise BadInput(f"--limit: must be 0 or more (got {limit})")
     chosen = select(what, only)
@@ -99,15 +98,18 @@ def run(
         opened = Store(store, create=True)
         bad = train_cases(what, chosen, todo, opened, executor, design)
     if found is not None:
-        from recollect.report import draw_study
-
-        files = draw_study(found, what.scale, opened, out)
-        print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
-        from recollect.cli.report import make
-
-        (page,) = make(opened, out, ("html",), None)
-        print(f"report: {page}")
+        draw(found, what.scale, opened, out)
     return 1 if bad else 0
+
+
+def draw(study: Study, scale: str, store: Store, out: Path) -> None:
+    """A study's figure, and the page of the whole store."""
+    from recollect.cli.report import make
+    from recollect.report import draw_study
+
+    print_figure(draw_study(study, scale, store, out))
+    (page,) = make(store, out, ("html",), None)
+    print(f"report: {page}")
 
 
 def find(study: str, scale: str | None, changes: Changes) -> tuple[Study | None, Sweep]:

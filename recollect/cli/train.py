@@ -3,11 +3,11 @@
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 
-from recollect.cli.options import Json, Sets, StorePath, read_sets, read_yaml
+from recollect.cli.options import Json, Sets, StorePath, overrides
 from recollect.store import DEFAULT
 
 
@@ -44,9 +44,8 @@ def train(
     from recollect.compose import make_spec
 
     short = {"train.lr": lr, "model.d_model": d_model, "model.n_layers": n_layers, "seed": seed, "train.steps": steps}
-    overrides: dict[str, Any] = read_yaml(spec) if spec is not None else {}
-    overrides |= {key: value for key, value in short.items() if value is not None} | read_sets(set_)
-    made = make_spec(task, mixer.split(",") if "," in mixer else mixer, overrides, protocol=protocol, where="train")
+    given = overrides(short, set_, spec)
+    made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
     from recollect.check import preflight
     from recollect.cli.live import Live
     from recollect.executors import Inline

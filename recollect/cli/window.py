@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from recollect.cli.board import Board, show
-from recollect.cli.options import Json, Sets, StorePath, read_sets, read_yaml
+from recollect.cli.options import Json, Sets, StorePath, check_folder, overrides
 from recollect.cli.sweeping import How, describe_case, preflight_foreign, stoppable
 from recollect.compose import make_spec
 from recollect.errors import BadInput
@@ -88,11 +88,8 @@ def window(
     how.check()
     search = Search(low, high, max_runs, tolerance, threshold, first_seed)
     short = {"model.d_model": d_model, "model.n_layers": n_layers, "train.steps": steps}
-    overrides: dict[str, Any] = read_yaml(spec) if spec is not None else {}
-    overrides |= {key: value for key, value in short.items() if value is not None} | read_sets(set_)
-    cells = make_cells(task, mixers, overrides, protocol, search)
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out: {out} is not a directory")
+    cells = make_cells(task, mixers, overrides(short, set_, spec), protocol, search)
+    check_folder(out)
     specs = [cell.spec for cell in cells.values()]
     if dry_run:
         explain(cells, store, how.at_once(specs))
@@ -114,24 +111,24 @@ def window(
 
 
 def make_cells(
-    task: str, mixers: Sequence[str], overrides: dict[str, Any], protocol: str, search: Search
+    task: str, mixers: Sequence[str], given: dict[str, Any], protocol: str, search: Search
 ) -> dict[str, CellSearch]:
     """Label -> search, one for each mixer."""
     if not mixers:
         raise BadInput("window: name at least one mixer, as in `recollect window mqar attention`")
-    for key in CHOSEN.keys() & overrides.keys():
+    for key in CHOSEN.keys() & given.keys():
         raise BadInput(f"window: {key} is what the search chooses; {CHOSEN[key]}")
     everyone = [name for mixer in mixers for name in mixer.split(",")]
-    specs = [make_one(task, mixer.split(","), overrides, everyone, protocol) for mixer in mixers]
+    specs = [make_one(task, mixer.split(","), given, everyone, protocol) for mixer in mixers]
     for i, (mixer, spec) in enumerate(zip(mixers, specs, strict=True)):
         if spec.cell in {other.cell for other in specs[:i]}:
             raise BadInput(f"window: '{mixer}' names a model that is already there; give every model once")
     return {case.label: CellSearch(case.spec, search) for case in label(specs)}
 
 
-def make_one(task: str, names: list[str], overrides: dict[str, Any], everyone: Sequence[str], protocol: str) -> RunSpec:
+def make_one(task: str, names: list[str], given: dict[str, Any], everyone: Sequence[str], protocol: str) -> RunSpec:
     """The spec of one model; layers that are all alike are the same model as a mixer with so many layers."""
-    fields = {key: value for key, value in overrides.items() if concerns(key, names, everyone)}
+    fields = {key: value for key, value in given.items() if concerns(key, names, everyone)}
     if len(names) > 1:
         fields["model.n_layers"] = len(names)
     return make_spec(task, names if len(set(names)) > 1 else names[0], fields, protocol=protocol, where="window")

@@ -10,9 +10,7 @@ from recollect.studies import Study
 def draw_study(study: Study, scale: str, store: Store, folder: Path) -> list[Path]:
     """Draw a study's figure from what the store has; the files written."""
     folder.mkdir(parents=True, exist_ok=True)
-    labels = store.labels(study.name, scale)
-    records = {record.id: record for record in store.records(study=study.name, curves=True)}
-    labelled = [(label, records[run]) for run, label in labels.items() if run in records]
+    labelled = store.labelled(study.name, scale, curves=True)
     figure = draw_figure(study.figure, labelled, study.title, scale)
     return save(figure, folder, study.name, ("png", "pdf", "svg"))
 

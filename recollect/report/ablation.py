@@ -29,7 +29,7 @@ def ablation_figure(
     """The cells under their labels, each at its best learning rate."""
     records, labels = [record for _, record in labelled], {record.id: label for label, record in labelled}
     rows = [row for row in cell_rows(records, labels, select_on) if row.choice is not None]
-    return AblationFigure(title, note(records, scale), tuple(rows), floors(records))
+    return AblationFigure(title, note(records, scale, select_on), tuple(rows), floors(records))
 
 
 def draw_ablation(value: AblationFigure, axes: Axes) -> None:

@@ -20,6 +20,7 @@ from recollect.report.note import note, wrapped
 from recollect.report.params import draw_params, params_figure
 from recollect.report.style import INK, PAGE, RC, outputs, plain_metadata
 from recollect.report.width import draw_width, width_figure
+from recollect.select import by_label
 from recollect.store import Record
 
 Labelled = Sequence[tuple[str, Record]]
@@ -99,14 +100,6 @@ def save(figure: Figure, folder: Path, name: str, endings: Sequence[str]) -> lis
     return files
 
 
-def by_label(labelled: Labelled) -> list[tuple[str, list[Record]]]:
-    """Label -> its runs, in the order given."""
-    groups: dict[str, list[Record]] = {}
-    for label, record in labelled:
-        groups.setdefault(label, []).append(record)
-    return list(groups.items())
-
-
 def by_sizes(labelled: Labelled) -> dict[str, list[tuple[str, Record]]]:
     """Task, width and depth -> its labelled runs; named by what differs between the groups."""
     groups: dict[tuple[str, ...], list[tuple[str, Record]]] = {}
@@ -142,7 +135,9 @@ def is_flat(draw: Draw) -> bool:
 def _lr(labelled: Labelled, scale: str) -> list[Draw]:
     """A panel for each task, width and depth; under a panel that is alone, how the runs of each label end."""
     groups = by_sizes(labelled)
-    panels: list[Draw] = [partial(draw_lr, lr_figure(by_label(f), name, scale)) for name, f in groups.items()]
+    panels: list[Draw] = [
+        partial(draw_lr, lr_figure(list(by_label(f).items()), name, scale)) for name, f in groups.items()
+    ]
     return panels + _bands(labelled, scale) if len(panels) == 1 else panels
 
 
@@ -152,7 +147,7 @@ def _bands(labelled: Labelled, scale: str) -> list[Draw]:
     return [
         partial(draw_bands, bands(records, ", ".join(filter(None, (label, name))), among=everything))
         for name, found in by_sizes(labelled).items()
-        for label, records in by_label(found)
+        for label, records in by_label(found).items()
     ]
 
 
@@ -179,7 +174,7 @@ def _heatmap(labelled: Labelled, scale: str) -> list[Draw]:
     side: Side = "length" if len({record.spec.task.length for _, record in labelled}) > 1 else "depth"
     return [
         partial(draw_heatmap, heatmap(records, f"{label}\n{NAMES[measure]}", scale, measure, side))
-        for label, records in by_label(labelled)
+        for label, records in by_label(labelled).items()
         for measure in MEASURES
     ]
 

@@ -46,7 +46,7 @@ def heatmap(
     widths = tuple(sorted({row.spec.model.d_model for row in cells}))
     rows = tuple(sorted({_side(row.spec, side) for row in cells}))
     values = tuple(tuple(_value(cells, side, row, width, measure) for width in widths) for row in rows)
-    return Heatmap(title, note(records, scale), measure, side, widths, rows, values)
+    return Heatmap(title, note(records, scale, select_on), measure, side, widths, rows, values)
 
 
 def _side(spec: RunSpec, side: Side) -> int:

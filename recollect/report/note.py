@@ -4,12 +4,12 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from recollect.select import finished
+from recollect.select import Select, finished, how_chosen
 from recollect.store import Record
 
 
-def note(records: Sequence[Record], scale: str) -> str:
-    """What the finished runs share, or the span of it."""
+def note(records: Sequence[Record], scale: str, select_on: Select = "validation") -> str:
+    """What the finished runs share, or the span of it; and how learning rates were chosen, if not by the rule."""
     done = finished(records)
     at = f" at scale {scale}" if scale else ""
     if not done:
@@ -22,9 +22,10 @@ def note(records: Sequence[Record], scale: str) -> str:
         f"lr {span(spec.train.lr for spec in specs)}",
         f"budget {span(spec.train.steps for spec in specs)} steps",
         seeds(done),
-        *([f"scale {scale}"] if scale else []),
+        f"scale {scale}" if scale else "",
+        how_chosen(select_on),
     ]
-    return "; ".join(parts)
+    return "; ".join(filter(None, parts))
 
 
 def seeds(records: Iterable[Record]) -> str:

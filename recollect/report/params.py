@@ -49,8 +49,7 @@ def params_figure(
     """Test accuracy of every cell at its best learning rate, with its number of parameters and state size."""
     records, names = [record for _, record in labelled], {record.id: label for label, record in labelled}
     points = [_point(names[found[0].id], found, select_on) for found in by_cell(finished(records)).values()]
-    chosen = "" if select_on == "validation" else "; lr chosen on the test rows"
-    return ParamsFigure(title, note(records, scale) + chosen, tuple(points), floors(records))
+    return ParamsFigure(title, note(records, scale, select_on), tuple(points), floors(records))
 
 
 def _point(label: str, records: Sequence[Record], select_on: Select) -> ModelPoint:

@@ -1,13 +1,12 @@
 """Tables of cells in Markdown, CSV and LaTeX: mean, standard deviation, min-max, seeds, best lr, window."""
 
-import math
 from collections.abc import Sequence
 from typing import Literal
 
 import pandas as pd
 
 from recollect.report.cells import CellRow
-from recollect.window import Estimate, Window
+from recollect.window import Window
 
 Format = Literal["markdown", "csv", "latex"]
 ENDINGS: dict[Format, str] = {"markdown": "md", "csv": "csv", "latex": "tex"}
@@ -80,11 +79,7 @@ def window_text(window: Window | None) -> str:
     if window.lower is None or window.upper is None or window.width is None:
         return "none" + flags
     edges = f"{10**window.lower.value:.2g} to {10**window.upper.value:.2g}"
-    return f"{edges}, {window.width.value:.2f} decades ({_interval(window.width)}){flags}"
-
-
-def _interval(width: Estimate) -> str:
-    return f"{width.low:.2f} or more" if math.isinf(width.high) else f"{width.low:.2f} to {width.high:.2f}"
+    return f"{edges}, {window.width.value:.2f} decades ({window.width.interval()}){flags}"
 
 
 def table_text(rows: Sequence[CellRow], form: Format) -> str:

@@ -9,7 +9,7 @@ from recollect.protocols import ZOOLOGY
 from recollect.report.axes import draw_floors, empty
 from recollect.report.note import floors, note
 from recollect.report.style import INK, looks, mixer_name
-from recollect.select import Choice, Select, by_cell, select
+from recollect.select import Choice, Select, by_cell, by_label, select
 from recollect.store import Record
 
 
@@ -58,15 +58,11 @@ def width_figure(
     columns = [
         _column(task, [pair for pair in labelled if pair[1].spec.task.short() == task], select_on) for _, task in tasks
     ]
-    chosen = "" if select_on == "validation" else "; lr chosen on the test rows"
-    return WidthFigure(title, note(records, scale) + chosen, tuple(column for column in columns if column.series))
+    return WidthFigure(title, note(records, scale, select_on), tuple(column for column in columns if column.series))
 
 
 def _column(task: str, labelled: Sequence[tuple[str, Record]], select_on: Select) -> WidthColumn:
-    groups: dict[str, list[Record]] = {}
-    for label, record in labelled:
-        groups.setdefault(label, []).append(record)
-    series = [_series(label, records, select_on) for label, records in groups.items()]
+    series = [_series(label, records, select_on) for label, records in by_label(labelled).items()]
     shown = tuple(found for found in series if found.points)
     return WidthColumn(task, shown, floors([record for _, record in labelled]))
 

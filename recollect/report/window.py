@@ -136,8 +136,7 @@ def _whisker(edge: Estimate, outwards: str, y: float, axes: Axes) -> None:
 def _words(window: Window) -> str:
     if window.width is None:
         return f"no window: {window.flags[0]}"
-    high = "or more" if math.isinf(window.width.high) else f"to {window.width.high:.2f}"
-    return f"{window.width.value:.2f} decades ({window.width.low:.2f} {high}), {window.n_runs} runs"
+    return f"{window.width.value:.2f} decades ({window.width.interval()}), {window.n_runs} runs"
 
 
 def _range(value: WindowFigure) -> tuple[float, float]:

@@ -44,6 +44,10 @@ class Estimate:
     low: float
     high: float
 
+    def interval(self) -> str:
+        """`1.32 to 1.74`, or `1.32 or more`."""
+        return f"{self.low:.2f} " + ("or more" if math.isinf(self.high) else f"to {self.high:.2f}")
+
 
 @dataclass(frozen=True)
 class Window:
@@ -80,10 +84,9 @@ class Window:
     def _edges(self) -> str:
         if self.lower is None or self.upper is None or self.width is None:
             return f"none; best lr {self.best_lr:.3g}."
-        high = "or more" if math.isinf(self.width.high) else f"to {self.width.high:.2f}"
         return (
             f"lr {_span(self.lower.value, self.upper.value)}, {self.width.value:.2f} decades wide"
-            f" (90 % interval {self.width.low:.2f} {high});"
+            f" (90 % interval {self.width.interval()});"
             f" left edge {_span(self.lower.low, self.lower.high)}, right edge {_span(self.upper.low, self.upper.high)};"
             f" best lr {self.best_lr:.3g}; {self.inside[0]} of {self.inside[1]} runs in its middle half succeed,"
             f" its widest untested stretch is {self.gap:.2f} decades."
