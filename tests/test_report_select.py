@@ -1,11 +1,14 @@
 """The learning rate is chosen on validation rows, the accuracy reported on test rows."""
 
 from dataclasses import replace
+from pathlib import Path
 
+import pandas as pd
 import pytest
-from invented import record_of
+from invented import fill, record_of
 from small import tiny
 
+from recollect.cli import main
 from recollect.select import select
 from recollect.store import Record
 
@@ -46,3 +49,16 @@ def test_the_middle_of_equally_good_learning_rates_is_chosen() -> None:
 def test_what_is_not_finished_is_not_chosen() -> None:
     assert select([]) is None
     assert select([replace(RUNS[0], status="failed", result=None)]) is None
+
+
+@pytest.mark.parametrize(("rows", "lr", "mean"), [("validation", 0.1, 0.7), ("test", 0.2, 0.96)])
+def test_a_report_chooses_as_it_is_asked(rows: str, lr: float, mean: float, tmp_path: Path) -> None:
+    path, out = fill(tmp_path / "s.db", RUNS, "table2", "laptop"), tmp_path / "out"
+    with pytest.raises(SystemExit) as end:
+        main(["report", "--store", str(path), "--select", rows, "--format", "csv", "svg", "html", "--out", str(out)])
+    assert end.value.code == 0
+    for table in ("table2.csv", "cells.csv"):
+        (row,) = pd.read_csv(out / table).to_dict("records")
+        assert (row["lr"], row["selected"], row["mean"]) == (lr, rows, pytest.approx(mean))
+    for file in ("table2.svg", "report.html"):
+        assert ("lr chosen on the test rows" in (out / file).read_text()) == (rows == "test")

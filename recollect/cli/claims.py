@@ -11,7 +11,7 @@ from rich.table import Table
 
 from recollect.claims import CLAIMS, Evidence, Verdict, ledger
 from recollect.cli.live import table_console
-from recollect.cli.options import Json, StorePath
+from recollect.cli.options import Json, SelectOn, StorePath
 from recollect.errors import BadInput
 from recollect.select import Select
 from recollect.store import DEFAULT, NoStore, Store
@@ -23,9 +23,7 @@ def claims(
     *numbers: int,
     store: StorePath = DEFAULT,
     rules: Annotated[bool, Parameter(negative=(), help="also show the rule by which each is judged")] = False,
-    select: Annotated[Select, Parameter(help="the rows that choose the learning rate; the paper chose on test")] = (
-        "validation"
-    ),
+    select: SelectOn = "validation",
     json_: Json = False,
 ) -> None:
     """Judge the paper's claims by the runs in the store: supported, contradicted or open, with the numbers behind it.

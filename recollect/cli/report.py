@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import StorePath, check_folder
+from recollect.cli.options import SelectOn, StorePath, check_folder
 from recollect.errors import BadInput
+from recollect.select import Select
 from recollect.store import DEFAULT, Store
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ def report(
         Formats,
         Parameter(name=["--format"], consume_multiple=True, negative=(), help="default: html pdf latex csv markdown"),
     ] = (),
+    select: SelectOn = "validation",
     store: StorePath = DEFAULT,
     out: Annotated[Path, Parameter(help="the folder to write to")] = Path("report"),
     open_: Annotated[bool, Parameter(name=["--open"], negative=(), help="open the page in a browser")] = False,
@@ -34,12 +36,14 @@ def report(
     recollect report --open
 
     recollect report --study fig1 --format pdf latex --out paper
+
+    recollect report --study table2 --select test
     """
     check_folder(out)
     if open_ and format_ and "html" not in format_:
         raise BadInput(f"--open shows the page; add html to --format (got {' '.join(format_)})")
     opened = Store(store)
-    files = make(opened, out, format_, study)
+    files = make(opened, out, format_, study, select)
     opened.close()
     for file in files:
         print(file)
@@ -47,15 +51,15 @@ def report(
         webbrowser.open(files[0].resolve().as_uri())
 
 
-def make(store: Store, out: Path, formats: Formats, study: str | None) -> list[Path]:
+def make(store: Store, out: Path, formats: Formats, study: str | None, rows: Select = "validation") -> list[Path]:
     """Write the report with the claims that the store has runs for; the files, the page first."""
     from recollect.report.write import USUAL, check_study, write_report
 
     check_study(store, study)
-    return write_report(store, out, formats or USUAL, study, claim_rows(store, study))
+    return write_report(store, out, formats or USUAL, study, claim_rows(store, study, rows), rows)
 
 
-def claim_rows(store: Store, study: str | None) -> "list[ClaimRow]":
+def claim_rows(store: Store, study: str | None, rows: Select) -> "list[ClaimRow]":
     """The verdicts on claims whose study has runs in the store."""
     from recollect.claims import CLAIMS, ledger
     from recollect.report.page import ClaimRow
@@ -72,6 +76,6 @@ def claim_rows(store: Store, study: str | None) -> "list[ClaimRow]":
             numbers=verdict.finding.numbers,
             scale=f"{verdict.evidence.scale} ({verdict.evidence.budget()})",
         )
-        for verdict in ledger(store)
+        for verdict in ledger(store, rows)
         if verdict.evidence.runs and study in (None, verdict.claim.study)
     ]

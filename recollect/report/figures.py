@@ -20,7 +20,7 @@ from recollect.report.note import note, wrapped
 from recollect.report.params import draw_params, params_figure
 from recollect.report.style import INK, PAGE, RC, outputs, plain_metadata
 from recollect.report.width import draw_width, width_figure
-from recollect.select import by_label
+from recollect.select import Select, by_label
 from recollect.store import Record
 
 Labelled = Sequence[tuple[str, Record]]
@@ -37,12 +37,15 @@ FLAT = 0.2
 MEASURES: tuple[Measure, ...] = ("accuracy", "lr", "window")
 
 
-def draw_figure(kind: str, labelled: Labelled, title: str, scale: str, inches: float = PAGE) -> Figure:
+def draw_figure(
+    kind: str, labelled: Labelled, title: str, scale: str, inches: float = PAGE, select_on: Select = "validation"
+) -> Figure:
     """A figure of one kind (`KINDS`), with title and small print."""
     if kind not in KINDS:
         raise unknown("figure", kind, KINDS)
-    panels = KINDS[kind](labelled, scale) or [empty]
-    small = note([record for _, record in labelled], scale)
+    chosen: dict[str, Select] = {"select_on": select_on} if kind in CHOOSING else {}
+    panels = KINDS[kind](labelled, scale, **chosen) or [empty]
+    small = note([record for _, record in labelled], scale, **chosen)
     with mpl.rc_context(RC):
         across = _across(kind, panels, inches)
         heights = [FLAT if is_flat(panels[row]) else HEIGHTS[across] for row in range(0, len(panels), across)]
@@ -155,31 +158,34 @@ def _lengths(labelled: Labelled, scale: str) -> list[Draw]:
     return [partial(draw_lengths, lengths(labelled, "", scale))]
 
 
-def _width(labelled: Labelled, scale: str) -> list[Draw]:
-    return [partial(draw_width, column) for column in width_figure(labelled, "", scale).columns]
+def _width(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
+    return [partial(draw_width, column) for column in width_figure(labelled, "", scale, select_on).columns]
 
 
-def _params(labelled: Labelled, scale: str) -> list[Draw]:
-    value = params_figure(labelled, "", scale)
+def _params(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
+    value = params_figure(labelled, "", scale, select_on)
     return [partial(draw_params, value), partial(draw_params, value, against="state")]
 
 
-def _ablation(labelled: Labelled, scale: str) -> list[Draw]:
+def _ablation(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
     """A panel for each task, width and depth."""
-    return [partial(draw_ablation, ablation_figure(found, name, scale)) for name, found in by_sizes(labelled).items()]
+    return [
+        partial(draw_ablation, ablation_figure(found, name, scale, select_on))
+        for name, found in by_sizes(labelled).items()
+    ]
 
 
-def _heatmap(labelled: Labelled, scale: str) -> list[Draw]:
+def _heatmap(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
     """A row of three measures for each label; over lengths where those differ, else over depths."""
     side: Side = "length" if len({record.spec.task.length for _, record in labelled}) > 1 else "depth"
     return [
-        partial(draw_heatmap, heatmap(records, f"{label}\n{NAMES[measure]}", scale, measure, side))
+        partial(draw_heatmap, heatmap(records, f"{label}\n{NAMES[measure]}", scale, measure, side, select_on))
         for label, records in by_label(labelled).items()
         for measure in MEASURES
     ]
 
 
-KINDS: dict[str, Callable[[Labelled, str], list[Draw]]] = {
+KINDS: dict[str, Callable[..., list[Draw]]] = {
     "dynamics": _accuracy,
     "loss": _dynamics,
     "lr": _lr,
@@ -190,5 +196,8 @@ KINDS: dict[str, Callable[[Labelled, str], list[Draw]]] = {
     "heatmap": _heatmap,
     "table": _ablation,
 }
+CHOOSING = ("width", "params", "heatmap", "table")
+"""Kinds that show a cell at its best learning rate only."""
+
 ACROSS = {"bands": 1, "table": 1, "dynamics": 1, "heatmap": 3, "lengths": 1, "loss": 2, "params": 2}
 """Panels in a row, where it does not follow from their number."""

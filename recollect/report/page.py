@@ -14,6 +14,7 @@ from recollect.report.command import cell_command, command
 from recollect.report.note import note
 from recollect.report.style import mixer_colour, mixer_name
 from recollect.report.tables import window_text
+from recollect.select import Select
 from recollect.store import STATUSES, Record, Store
 from recollect.studies import STUDIES, Study
 
@@ -66,9 +67,15 @@ class Page:
     charts: dict[str, Plain]
 
 
-def page(store: Store, records: Sequence[Record], study: str | None = None, claims: Sequence[ClaimRow] = ()) -> Page:
+def page(
+    store: Store,
+    records: Sequence[Record],
+    study: str | None = None,
+    claims: Sequence[ClaimRow] = (),
+    select_on: Select = "validation",
+) -> Page:
     """All records of a store, with their curves, or those of one study of it."""
-    rows = sorted(cell_rows(records), key=_order)
+    rows = sorted(cell_rows(records, select_on=select_on), key=_order)
     place = {row.cell: i for i, row in enumerate(rows)}
     commands = [cell_command(row.spec) for row in rows]
     ordered = sorted(records, key=lambda record: (place[record.cell], record.spec.train.lr, record.spec.seed))
@@ -78,7 +85,7 @@ def page(store: Store, records: Sequence[Record], study: str | None = None, clai
         title=f"recollect: {study or store.path.name}",
         statuses=_statuses(records),
         outcomes=_outcomes(records),
-        studies=tuple(study_cards(store, records, study)),
+        studies=tuple(study_cards(store, records, study, select_on)),
         claims=tuple(claims),
         cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
         runs=runs,
@@ -92,16 +99,18 @@ def _order(row: CellRow) -> tuple[str, str, int, int, str]:
     return row.mixer, row.label, spec.task.length, spec.model.d_model, f"{spec.model.n_layers:03} {row.cell}"
 
 
-def study_cards(store: Store, records: Sequence[Record], study: str | None = None) -> Iterable[StudyCard]:
+def study_cards(
+    store: Store, records: Sequence[Record], study: str | None = None, select_on: Select = "validation"
+) -> Iterable[StudyCard]:
     """The studies of a store, or the one that is asked for, at every scale they were run at."""
     known = {record.id: record for record in records}
     named = [tally for tally in store.tallies() if tally.study and study in (None, tally.study)]
     for (name, scale), _ in groupby(named, key=lambda tally: (tally.study, tally.scale)):
         labels = store.labels(name, scale)
-        yield _card(name, scale, [(label, known[run]) for run, label in labels.items() if run in known])
+        yield _card(name, scale, [(label, known[run]) for run, label in labels.items() if run in known], select_on)
 
 
-def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]]) -> StudyCard:
+def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]], select_on: Select) -> StudyCard:
     records = [record for _, record in labelled]
     kind = figure_kind(name, records)
     known = STUDIES.get(name)
@@ -110,7 +119,7 @@ def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]]) -> Stud
         scale=scale,
         title=known.title if known else name,
         question=known.question.strip() if known else "A sweep file.",
-        note=note(records, scale) + _left_out(known, scale),
+        note=note(records, scale, select_on) + _left_out(known, scale),
         statuses=_statuses(records),
         outcomes=_outcomes(records),
         kind=kind,
