@@ -20,6 +20,7 @@ PAPERS = [f"fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 11, 12, 13)] + [f"table{i}" f
 
 def test_every_figure_and_table_of_the_paper_is_a_study() -> None:
     assert {study.name for study in OURS} == {*PAPERS, "conv", "confounders"}
+    assert [study.name for study in STUDIES.values()] == list(STUDIES)
 
 
 @pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)

@@ -24,23 +24,26 @@ CELL += [alt.Tooltip("lr:Q", title="best lr", format=".3g"), alt.Tooltip("n:Q", 
 
 def study_charts(kind: str, series: Sequence[tuple[str, str]]) -> list[Plain]:
     """The charts of a study of one kind; `series` are its (label, mixer) pairs."""
-    colour = _colour("label:N", {label: look.colour for label, look in looks(series).items()})
+    found = looks(series)
+    colour = _colour("label:N", {label: look.colour for label, look in found.items()})
+    dash = _dash({label: look.dash for label, look in found.items()})
     match kind:
         case "dynamics" | "loss":
-            return [_dynamics(colour, measure) for measure in ("accuracy", "loss")]
+            return [_dynamics(colour, measure, dash) for measure in ("accuracy", "loss")]
         case "width":
-            return [_models("d:O", "width d", colour)]
+            return [_models("d:O", "width d", colour, dash)]
         case "params":
-            return [_models("params:Q", "parameters", colour), _models("state:Q", "numbers in the state", colour)]
+            sides = {"params:Q": "parameters", "state:Q": "numbers in the state"}
+            return [_models(field, title, colour, dash) for field, title in sides.items()]
         case "heatmap":
             measures = {"mean": ("accuracy", ".1%"), "lr": ("best lr", ".2g"), "decades": ("window, decades", ".2f")}
             return [_heatmap(field, *words) for field, words in measures.items()]
         case "bands":
             return [_bands()]
         case "table":
-            return [_ablation(colour), _lr(colour)]
+            return [_ablation(colour), _lr(colour, dash)]
         case _:
-            return [_lr(colour), _bands()]
+            return [_lr(colour, dash), _bands()]
 
 
 def cells_chart(colours: Mapping[str, str]) -> Plain:
@@ -57,8 +60,16 @@ def curve_charts() -> dict[str, Plain]:
 
 def _colour(field: str, colours: Mapping[str, str]) -> alt.Color:
     scale = alt.Scale(domain=list(colours), range=list(colours.values()))
-    legend = alt.Legend(orient="bottom", columns=2, labelLimit=300, symbolOpacity=1, symbolType="circle")
+    legend = alt.Legend(
+        orient="bottom", columns=2, labelLimit=300, symbolOpacity=1, symbolType="stroke", symbolSize=400
+    )
     return alt.Color(field, title=None, scale=scale, legend=legend)
+
+
+def _dash(dashes: Mapping[str, Sequence[float]]) -> alt.StrokeDash:
+    """The lines of variants of one mixer, in the legend of the colours."""
+    scale = alt.Scale(domain=list(dashes), range=list(dashes.values()))
+    return alt.StrokeDash("label:N", title=None, scale=scale)
 
 
 def _rows() -> alt.Chart:
@@ -85,14 +96,14 @@ def _spec(chart: Any, source: str, about: str) -> Plain:
     return {"source": source, "about": about, "spec": spec}
 
 
-def _lr(colour: alt.Color) -> Plain:
+def _lr(colour: alt.Color, dash: Any = alt.Undefined) -> Plain:
     """Mean line and min-max band of every cell, a dot a run; dashed lines where Zoology's grid is."""
     log = alt.Scale(type="log", nice=False, padding=12)
     x = alt.X("lr:Q", title="learning rate (dashed: Zoology's grid)", scale=log)
     base = _rows().encode(x=x, color=colour, detail=["cell:N", "label:N"])
     low, high = alt.Y("min(test):Q", title="test accuracy", scale=ACCURACY), alt.Y2("max(test):Q")
     band = base.mark_area(opacity=0.15).encode(low, high)
-    line = base.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"))
+    line = base.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"), strokeDash=dash)
     dots = base.mark_point(filled=True, size=36, opacity=0.8, cursor="pointer").encode(alt.Y("test:Q"), tooltip=RUN)
     grid = alt.Chart(alt.InlineData(values=[{"lr": lr} for lr in ZOOLOGY.lrs]))
     rules = grid.mark_rule(strokeDash=[2, 4], opacity=0.5, color="gray", clip=True).encode(x="lr:Q")
@@ -118,14 +129,14 @@ def _bands() -> Plain:
     return _spec(chart.properties(width="container", height=110), "runs", "How the runs end at each learning rate")
 
 
-def _models(x: str, title: str, colour: alt.Color) -> Plain:
+def _models(x: str, title: str, colour: alt.Color, dash: alt.StrokeDash) -> Plain:
     """A cell a mark, at its best learning rate; marker = depth."""
     place = alt.X(x, title=title, axis=alt.Axis(labelAngle=0))
     if x.endswith(":Q"):
         place = alt.X(x, title=title, scale=alt.Scale(type="log", nice=False, padding=14), axis=alt.Axis(format="~s"))
     base = _rows().encode(x=place, color=colour)
     y = alt.Y("mean:Q", title="test accuracy", scale=ACCURACY)
-    lines = base.mark_line(strokeWidth=1.2).encode(y, detail=["task:N", "layers:N", "label:N"])
+    lines = base.mark_line(strokeWidth=1.2).encode(y, detail=["task:N", "layers:N", "label:N"], strokeDash=dash)
     bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
     shape = alt.Shape("layers:N", title="layers", legend=alt.Legend(orient="bottom"))
     marks = base.mark_point(filled=True, size=60, cursor="pointer").encode(y, shape=shape, tooltip=CELL)
@@ -156,7 +167,7 @@ def _heatmap(field: str, title: str, form: str) -> Plain:
     return _spec(squares.facet(row=row, column=column, data=alt.NamedData("rows")), "cells", about)
 
 
-def _dynamics(colour: alt.Color, measure: str) -> Plain:
+def _dynamics(colour: alt.Color, measure: str, dash: Any = alt.Undefined) -> Plain:
     """A line a run, validation and training; the page makes training faint, and runs that are not looked at."""
     scale = ACCURACY if measure == "accuracy" else alt.Undefined
     chart = _rows().transform_filter(alt.datum.measure == measure)
@@ -167,7 +178,7 @@ def _dynamics(colour: alt.Color, measure: str) -> Plain:
         detail=["run:N", "rows:N"],
         opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
     )
-    lines = base.mark_line(strokeWidth=1.5)
+    lines = base.mark_line(strokeWidth=1.5).encode(strokeDash=dash)
     ends = base.transform_filter("datum.last").mark_point(filled=True, size=46, cursor="pointer").encode(tooltip=RUN)
     floors = _floors() if measure == "accuracy" else []
     return _plain([*floors, lines, ends], "points", f"{measure.capitalize()} against training step")

@@ -69,6 +69,11 @@ class Look:
     marker: str
     line: Any
 
+    @property
+    def dash(self) -> list[float]:
+        """The line as lengths of strokes and gaps in pixels, for the page."""
+        return [1, 0] if self.line == "-" else [1.5 * length for length in self.line[1]]
+
 
 def mixer_name(spec: RunSpec) -> str:
     """The mixers of a run, each once: `attention`, or `attention+mamba` for a hybrid."""
