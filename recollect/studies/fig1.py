@@ -14,7 +14,7 @@ STUDY = Study(
     models={label: SIX[label] for label in ("attention", "mamba", "hyena")},
     scales={
         "smoke": SMOKE,
-        "laptop": LAPTOP,
+        "laptop": replace(LAPTOP, lrs=LAPTOP.lrs[1:]),
         "desk": replace(DESK, note=f"{DESK.note}; width 64 only"),
         "paper": PAPER,
     },
