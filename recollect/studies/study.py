@@ -98,11 +98,14 @@ class Study:
     task: str = "mqar"
 
     def cases(self, scale: str, changes: Changes | None = None) -> list[Case]:
-        """Its runs at a scale: every cell at every learning rate with every seed."""
+        """Its runs at a scale: every cell at every learning rate with every seed.
+
+        All of the first seed come first: a figure that is stopped early has all models in it.
+        """
         wanted = changes or Changes()
         found = wanted.apply(self._scale(scale))
-        axes = list(itertools.product(found.lrs, found.seeds))
-        return [Case(cell.label, cell.spec.at(*at)) for cell in self._cells(found, wanted) for at in axes]
+        axes = itertools.product(found.seeds, found.lrs, self._cells(found, wanted))
+        return [Case(cell.label, cell.spec.at(lr, seed)) for seed, lr, cell in axes]
 
     def cells(self, scale: str) -> list[Case]:
         """One run of every cell; each stands for as many as the scale has learning rates times seeds."""
