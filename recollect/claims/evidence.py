@@ -19,8 +19,10 @@ class Place(NamedTuple):
     d_model: int
     n_layers: int
 
-    def __str__(self) -> str:
-        return f"{self.task} d={self.d_model} {self.n_layers} layer{'s' * (self.n_layers > 1)}"
+    @property
+    def words(self) -> tuple[str, str, str]:
+        """Each of them, as text."""
+        return self.task, f"d={self.d_model}", f"{self.n_layers} layer{'s' * (self.n_layers > 1)}"
 
 
 class Cell(NamedTuple):
@@ -87,20 +89,34 @@ class Evidence:
         """The fewest seeds at the chosen learning rate among the cells of these models."""
         return min(len(cell.choice.seeds) for label in labels for cell in self.of(label).values())
 
+    def name(self, label: str, place: Place) -> str:
+        """A model, and of its place what is not the same for all runs; the rest is in the budget."""
+        here = [words for words, all_of_them in zip(place.words, self._words, strict=True) if len(all_of_them) > 1]
+        return ", ".join([label, *here])
+
     def budget(self) -> str:
         """What a verdict is bound to besides the scale's name."""
         specs = [run.spec for runs in self.runs.values() for run in runs]
-        tasks = list(dict.fromkeys(spec.task.short() for spec in specs))
+        tasks, *sizes = self._words
+        shared = [one for words in sizes if len(words) == 1 for one in words]
         steps = sorted({spec.train.steps for spec in specs})
         span = f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}" if steps else "no"
-        parts = (", ".join(tasks), f"{span} steps", how_chosen(self.rows))
+        parts = (", ".join([*tasks, *shared]), f"{span} steps", how_chosen(self.rows))
         return "; ".join(filter(None, parts)) if specs else ""
+
+    @cached_property
+    def _words(self) -> list[list[str]]:
+        """The different tasks, widths and depths of all runs."""
+        words = [_place(run.spec).words for runs in self.runs.values() for run in runs]
+        return [list(dict.fromkeys(column)) for column in zip(*words, strict=True)] or [[], [], []]
+
+
+def _place(spec: RunSpec) -> Place:
+    return Place(spec.task.short(), spec.task.length, spec.model.d_model, spec.model.n_layers)
 
 
 def _placed(records: list[Record], rows: Select) -> tuple[Place, Cell]:
-    spec = records[0].spec
-    place = Place(spec.task.short(), spec.task.length, spec.model.d_model, spec.model.n_layers)
-    return place, Cell(spec, records, rows)
+    return _place(records[0].spec), Cell(records[0].spec, records, rows)
 
 
 def gather(store: Store, study: str, scale: str, rows: Select = "validation", *, curves: bool = False) -> Evidence:

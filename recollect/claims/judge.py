@@ -52,7 +52,7 @@ def at_least(*labels: str, bar: float = SOLVES, below: float = FAILS) -> Test:
     """Supported where every cell's mean reaches the bar; contradicted where one stays below the other."""
 
     def test(evidence: Evidence) -> Finding:
-        found = [(f"{label}, {place}", cell) for label, place, cell in cells(evidence, labels)]
+        found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, labels)]
         means = [cell.choice.mean for _, cell in found]
         return Finding(decide(min(means) >= bar, min(means) < below), show(found))
 
@@ -63,7 +63,7 @@ def at_most(*labels: str, bar: float = FAILS, above: float = SOLVES) -> Test:
     """Supported where every cell's mean is below the bar; contradicted where one is above the other."""
 
     def test(evidence: Evidence) -> Finding:
-        found = [(f"{label}, {place}", cell) for label, place, cell in cells(evidence, labels)]
+        found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, labels)]
         means = [cell.choice.mean for _, cell in found]
         return Finding(decide(max(means) < bar, max(means) >= above), show(found))
 
@@ -85,7 +85,7 @@ def both(*tests: Test) -> Test:
 def facing(evidence: Evidence, first: str, others: Sequence[str]) -> list[tuple[str, Cell, Cell]]:
     """Every cell of the others, named, with the first model's cell at the same task and width, whatever the depth."""
     return [
-        (f"{label}, {place}", mine, cell)
+        (evidence.name(label, place), mine, cell)
         for label, place, cell in cells(evidence, others)
         for one, mine in evidence.of(first).items()
         if one[:3] == place[:3]
@@ -99,7 +99,9 @@ def wider_than(first: str, *others: str) -> Test:
     def test(evidence: Evidence) -> Finding:
         pairs = [(name, wider(mine.window, cell.window)) for name, mine, cell in facing(evidence, first, others)]
         chances = [chance for _, chance in pairs]
-        listed = [f"{label}, {place}: {width(cell)}" for label, place, cell in cells(evidence, (first, *others))]
+        listed = [
+            f"{evidence.name(label, place)}: {width(cell)}" for label, place, cell in cells(evidence, (first, *others))
+        ]
         listed += [f"P(wider than {name}) = {chance:.2f}" for name, chance in pairs]
         return Finding(decide(min(chances) >= SURE, min(chances) <= 1 - SURE), "; ".join(listed))
 

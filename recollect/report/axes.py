@@ -3,12 +3,13 @@
 from collections.abc import Mapping
 
 from matplotlib.axes import Axes
+from matplotlib.patheffects import withStroke
 
 from recollect.report.style import INK
 
 
-def draw_floors(floors: Mapping[str, float], axes: Axes) -> None:
-    """The accuracy of models that do not recall: dashed lines, each named at its right end."""
+def draw_floors(floors: Mapping[str, float], axes: Axes, *, beside: bool = False) -> None:
+    """The accuracy of models that do not recall: dashed lines, each named at its right end or beside it."""
     below = min(floors.values(), default=0.0)
     for i, (name, level) in enumerate(floors.items()):
         axes.axhline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
@@ -17,12 +18,13 @@ def draw_floors(floors: Mapping[str, float], axes: Axes) -> None:
             f"{name} ({level:.0%})",
             (1, level),
             xycoords=("axes fraction", "data"),
-            xytext=(-2, 2 if above else -2),
+            xytext=(3 if beside else -2, 2 * (1 if above else -1) * (not beside)),
             textcoords="offset points",
-            ha="right",
+            ha="left" if beside else "right",
             va="bottom" if above else "top",
             fontsize=6.5,
             color=INK,
+            path_effects=[withStroke(linewidth=1.5, foreground="white")],
         )
 
 

@@ -138,10 +138,11 @@ def is_flat(draw: Draw) -> bool:
 def _lr(labelled: Labelled, scale: str) -> list[Draw]:
     """A panel for each task, width and depth; under a panel that is alone, how the runs of each label end."""
     groups = by_sizes(labelled)
+    alone = len(groups) == 1
     panels: list[Draw] = [
-        partial(draw_lr, lr_figure(list(by_label(f).items()), name, scale)) for name, f in groups.items()
+        partial(draw_lr, lr_figure(list(by_label(f).items()), name, scale), beside=alone) for name, f in groups.items()
     ]
-    return panels + _bands(labelled, scale) if len(panels) == 1 else panels
+    return panels + _bands(labelled, scale) if alone else panels
 
 
 def _bands(labelled: Labelled, scale: str) -> list[Draw]:

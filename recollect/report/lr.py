@@ -87,8 +87,11 @@ def dot(record: Record) -> Dot:
     return Dot(record.id, record.spec.train.lr, record.spec.seed, accuracy(record), record.outcome or "")
 
 
-def draw_lr(value: LRFigure, axes: Axes) -> None:
-    """Mean line, min-max band, a dot a seed; windows shaded, with a bar above that shows the doubt of their edges."""
+def draw_lr(value: LRFigure, axes: Axes, *, beside: bool = False) -> None:
+    """Mean line, min-max band, a dot a seed; windows shaded, with a bar above that shows the doubt of their edges.
+
+    `beside` puts the names to the right of the panel, where there is room for them.
+    """
     tested = [lr for series in value.series for lr in series.lrs] or list(value.grid)
     axes.set_xscale("log")
     axes.set_xlim(*outermost(tested))
@@ -102,12 +105,12 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
         x, y = [dot.lr for dot in series.dots], [dot.accuracy for dot in series.dots]
         axes.scatter(x, y, s=7, color=look.colour, marker=look.marker, alpha=0.75, linewidth=0, clip_on=False, zorder=3)
         _draw_window(series, look, RAIL + GAP * place, axes)
-    draw_floors(value.floors, axes)
+    draw_floors(value.floors, axes, beside=beside)
     axes.set(xlabel="learning rate (dashed: Zoology's grid)", ylabel="test accuracy", title=value.title)
     axes.set_ylim(-0.02, RAIL + GAP * max(1, len(value.series)))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     if value.series:
-        axes.legend(loc="best")
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0)) if beside else axes.legend(loc="best")
     else:
         empty(axes)
 
