@@ -46,12 +46,12 @@ STUDY = Study(
         "smoke": replace(SMOKE, lrs=(1e-2,)),
         "laptop": replace(
             LAPTOP,
-            note="from the laptop protocol, not the paper's: V=64 L=32 K=4, width 32; one seed, two learning "
-            "rates, 1,000 steps",
+            note="from the laptop protocol, not the paper's: V=64 L=32 K=4, two layers of attention and one of Mamba; "
+            "one seed, two learning rates, 1,500 steps",
             lrs=rates(-2.5, -2, 2),
             seeds=LAPTOP.seeds[:1],
-            shapes=((32, 2),),
-            fields={"train.steps": 1000},
+            fields={"train.steps": 1500},
+            own={f"mamba, {name}": {"model.n_layers": 1} for name in SWITCHES},
         ),
         "desk": replace(
             DESK,

@@ -10,10 +10,9 @@ SCALES = {
     "smoke": replace(SMOKE, shapes=shapes((16, 32), 1)),
     "laptop": replace(
         LAPTOP,
-        note="V=64 L=32 K=4 instead of lengths to 512; widths 16 to 64; one seed; three learning rates",
+        note="V=64 L=32 K=4 instead of lengths to 512; widths 16 and 64; three learning rates",
         lrs=rates(-3, -2, 2),
-        seeds=LAPTOP.seeds[:1],
-        shapes=shapes((16, 32, 64), 1),
+        shapes=shapes((16, 64), 1),
     ),
     "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
     "paper": replace(PAPER, shapes=shapes(WIDTHS, 1)),

@@ -16,13 +16,12 @@ STUDY = Study(
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1, 2)),
         "laptop": replace(
             LAPTOP,
-            note="V=64 L=32 K=8 instead of V=8192 L=256 K=64; widths 32 and 64; one seed, two learning rates, "
-            "1,000 steps",
+            note="V=64 L=32 K=4 instead of V=8192 L=256 K=64; widths 32 and 64; one seed, two learning rates, "
+            "1,500 steps",
             lrs=rates(-2.5, -2, 2),
             seeds=LAPTOP.seeds[:1],
-            settings=({"task.n_pairs": 8},),
             shapes=shapes((32, 64), 1, 2),
-            fields={"train.steps": 1000},
+            fields={"train.steps": 1500},
         ),
         "desk": replace(DESK, shapes=shapes((64, 128), 1, 2), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
         "paper": replace(

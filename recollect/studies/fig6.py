@@ -21,9 +21,8 @@ STUDY = Study(
         "smoke": replace(SMOKE, shapes=((16, 1),)),
         "laptop": replace(
             LAPTOP,
-            note="V=64 L=32 K=4 instead of V=8192 L=256 K=16; width 64 only; one seed, two learning rates",
+            note="V=64 L=32 K=4 instead of V=8192 L=256 K=16; width 64 only; two learning rates",
             lrs=rates(-2.5, -2, 2),
-            seeds=LAPTOP.seeds[:1],
             shapes=((64, 1),),
             fields={"train.eval_every": 50},
         ),

@@ -27,11 +27,9 @@ STUDY = Study(
         "smoke": SMOKE,
         "laptop": replace(
             LAPTOP,
-            note="V=64 L=32 K=4 instead of V=8192 L=512 K=64; one seed, two learning rates, 1,000 steps",
-            lrs=rates(-2.5, -2, 2),
-            seeds=LAPTOP.seeds[:1],
+            note="V=64 L=32 K=4 instead of V=8192 L=512 K=64; one layer instead of two; one learning rate",
+            lrs=(1e-2,),
             shapes=((64, 1),),
-            fields={"train.steps": 1000},
         ),
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=((64, 2),)),
