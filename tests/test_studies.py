@@ -65,12 +65,15 @@ def test_a_user_changes_anything() -> None:
         study.cases("laptop", Changes(mixers=("mambo",)))
 
 
-def test_changed_runs_stand_beside_the_studys_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_changed_runs_stand_beside_the_studys_own_and_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["run", "fig1", "--scale", "smoke", "--mixers", "attention", "--seeds", "7", "--executor", "inline"]
     with pytest.raises(SystemExit) as end:
         main(words)
     assert not end.value.code
+    assert "0 supported, 0 contradicted, 3 open" in capsys.readouterr().out
     store = Store(tmp_path / "recollect.db")
     assert len(store.labels("fig1", "smoke (changed)")) == 2
     assert not store.labels("fig1", "smoke")

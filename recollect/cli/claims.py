@@ -51,9 +51,7 @@ def claims(
         json.dump([verdict.to_json() for verdict in found], sys.stdout)
         print()
         return
-    table_console().print(ledger_table(found, rules))
-    words = Counter[str](verdict.finding.word for verdict in found)
-    print(", ".join(f"{words[word]} {word}" for word in COLOURS))
+    print_verdicts(found, rules)
 
 
 def judged(store: StorePath, rows: Select) -> list[Verdict]:
@@ -62,6 +60,15 @@ def judged(store: StorePath, rows: Select) -> list[Verdict]:
         return ledger(Store(store), rows)
     except NoStore:
         return [claim.judge(Evidence("", "", {})) for claim in CLAIMS.values()]
+
+
+def print_verdicts(verdicts: list[Verdict], rules: bool = False) -> None:
+    """The table of them and their count; nothing where there are none."""
+    if not verdicts:
+        return
+    table_console().print(ledger_table(verdicts, rules))
+    words = Counter[str](verdict.finding.word for verdict in verdicts)
+    print(", ".join(f"{words[word]} {word}" for word in COLOURS))
 
 
 def ledger_table(verdicts: list[Verdict], rules: bool) -> Table:

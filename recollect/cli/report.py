@@ -1,6 +1,7 @@
 """`recollect report`: figures, tables and one page from a store."""
 
 import webbrowser
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -12,6 +13,7 @@ from recollect.select import Select
 from recollect.store import DEFAULT, Store
 
 if TYPE_CHECKING:
+    from recollect.claims import Verdict
     from recollect.report.page import ClaimRow
 
 Formats = tuple[Literal["html", "pdf", "svg", "png", "latex", "csv", "markdown"], ...]
@@ -51,21 +53,19 @@ def report(
         webbrowser.open(files[0].resolve().as_uri())
 
 
-def make(store: Store, out: Path, formats: Formats, study: str | None, rows: Select = "validation") -> list[Path]:
+def make(store: Store, out: Path, formats: Formats, study: str | None, rows: Select) -> list[Path]:
     """Write the report with the claims that the store has runs for; the files, the page first."""
+    from recollect.claims import ledger
     from recollect.report.write import USUAL, check_study, write_report
 
     check_study(store, study)
-    return write_report(store, out, formats or USUAL, study, claim_rows(store, study, rows), rows)
+    verdicts = [verdict for verdict in ledger(store, rows) if study in (None, verdict.claim.study)]
+    return write_report(store, out, formats or USUAL, study, claim_rows(verdicts), rows)
 
 
-def claim_rows(store: Store, study: str | None, rows: Select) -> "list[ClaimRow]":
-    """The verdicts on claims whose study has runs in the store."""
-    from recollect.claims import CLAIMS, ledger
+def claim_rows(verdicts: "Sequence[Verdict]") -> "list[ClaimRow]":
+    """What the page shows of verdicts that rest on runs."""
     from recollect.report.page import ClaimRow
-
-    if not {tally.study for tally in store.tallies()} & {claim.study for claim in CLAIMS.values()}:
-        return []
 
     return [
         ClaimRow(
@@ -76,6 +76,6 @@ def claim_rows(store: Store, study: str | None, rows: Select) -> "list[ClaimRow]
             numbers=verdict.finding.numbers,
             scale=f"{verdict.evidence.scale} ({verdict.evidence.budget()})",
         )
-        for verdict in ledger(store, rows)
-        if verdict.evidence.runs and study in (None, verdict.claim.study)
+        for verdict in verdicts
+        if verdict.evidence.runs
     ]

@@ -56,7 +56,7 @@ def run(
     store: StorePath = DEFAULT,
     out: Annotated[Path, Parameter(help="the folder for a study's figure")] = Path("figures"),
 ) -> int:
-    """Run a study: train what is missing, skip what is done, go on with what was stopped, draw the figure.
+    """Run a study: train what is missing, go on with what was stopped, judge its claims, draw the figure.
 
     It may be stopped and repeated at will, even by `kill -9`. Exit code 1 where a run raised or was lost.
 
@@ -103,12 +103,17 @@ def run(
 
 
 def draw(study: Study, scale: str, store: Store, out: Path) -> None:
-    """A study's figure, and the page of the whole store."""
-    from recollect.cli.report import make
+    """What the paper's claims on it come to, its figure, and the page of the whole store."""
+    from recollect.claims import ledger
+    from recollect.cli.claims import print_verdicts
+    from recollect.cli.report import claim_rows
     from recollect.report import draw_study
+    from recollect.report.write import write_report
 
+    verdicts = ledger(store)
+    print_verdicts([one for one in verdicts if (one.evidence.study, one.evidence.scale) == (study.name, scale)])
     print_figure(draw_study(study, scale, store, out))
-    (page,) = make(store, out, ("html",), None)
+    (page,) = write_report(store, out, ("html",), claims=claim_rows(verdicts))
     print(f"report: {page}")
 
 
