@@ -34,7 +34,8 @@ def ablation_figure(
 
 def draw_ablation(value: AblationFigure, axes: Axes) -> None:
     """Mean as a bar mark, seeds as dots, min to max as a line, the mean's number at the right."""
-    axes.set(xlabel="test accuracy at the best lr", xlim=(-0.02, 1.02), title=value.title)
+    axes.set(xlabel="test accuracy at the best lr", xlim=(-0.02, 1.02))
+    axes.set_title(value.title, pad=12)
     if not value.rows:
         empty(axes)
         return

@@ -34,16 +34,17 @@ def empty(axes: Axes) -> None:
 
 
 def draw_upright_floors(floors: Mapping[str, float], axes: Axes) -> None:
-    """The same where accuracy runs to the right: upright lines, each named at its top."""
+    """The same where accuracy runs to the right: upright lines, named above, the lowest to its left."""
+    below = min(floors.values(), default=0.0)
     for i, (name, level) in enumerate(floors.items()):
         axes.axvline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
         axes.annotate(
             f"{name} ({level:.0%})",
-            (level, 0),
+            (level, 1),
             xycoords=("data", "axes fraction"),
-            xytext=(2, 2),
+            xytext=(0, 2),
             textcoords="offset points",
-            rotation=90,
-            fontsize=6,
+            ha="left" if level > below else "right",
+            fontsize=6.5,
             color=INK,
         )
