@@ -23,8 +23,9 @@ STUDY = Study(
         "smoke": replace(COPY_SMOKE, own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 32}}),
         "laptop": replace(
             COPY_LAPTOP,
-            note=COPY_LAPTOP.note.replace("four", "two"),
+            note=COPY_LAPTOP.note.replace("four", "two").replace("1,500", "1,200"),
             lrs=rates(-2.5, -2, 2),
+            fields={**COPY_LAPTOP.fields, "train.steps": 1200},
             own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 88}},
         ),
         "desk": replace(COPY_DESK, own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 176}}),
