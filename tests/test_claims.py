@@ -200,6 +200,8 @@ def test_a_verdict_says_once_what_all_its_runs_share() -> None:
     other = CLAIMS[13].judge(evidence(STUDIES["fig3"], levels(other=0.2)))
     assert other.evidence.budget() == "MQAR V=64 L=32 K=4, 1 layer; 2,000 steps"
     assert "attention, d=16 20.0%" in other.finding.numbers
+    named = CLAIMS[32].judge(evidence(STUDIES["conv"], levels(other=0.2)))
+    assert named.finding.numbers.startswith("0 taps, 2 layers 20.0%")
 
 
 def test_the_ledger_is_printed_with_and_without_a_store(

@@ -90,9 +90,9 @@ class Evidence:
         return min(len(cell.choice.seeds) for label in labels for cell in self.of(label).values())
 
     def name(self, label: str, place: Place) -> str:
-        """A model, and of its place what is not the same for all runs; the rest is in the budget."""
-        here = [words for words, all_of_them in zip(place.words, self._words, strict=True) if len(all_of_them) > 1]
-        return ", ".join([label, *here])
+        """A model, and of its place what differs between runs and the label does not say; the rest is in the budget."""
+        pairs = zip(place.words, self._words, strict=True)
+        return ", ".join([label, *(words for words, found in pairs if len(found) > 1 and words not in label)])
 
     def budget(self) -> str:
         """What a verdict is bound to besides the scale's name."""
