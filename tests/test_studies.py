@@ -34,6 +34,17 @@ def test_a_study_has_four_scales_and_says_what_each_leaves_out(study: Study) -> 
         assert {case.label for case in cases} <= set(study.models)
 
 
+HALF_AN_HOUR = ("fig1", "fig7", "table2", "table3", "conv")
+
+
+@pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
+def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
+    long = study.name in HALF_AN_HOUR
+    assert 0 < study.minutes["laptop"] <= (30 if long else 15)
+    assert len(study.scales["laptop"].seeds) == 3 or not long
+    assert 0 < study.minutes["desk"] <= 24 * 60
+
+
 def test_the_paper_scale_of_figure_1_is_the_papers() -> None:
     specs = [case.spec for case in find_study("fig1").cases("paper")]
     assert {(s.task.length, s.task.n_pairs, s.train.batch_size) for s in specs} == {

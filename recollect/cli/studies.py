@@ -4,6 +4,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from recollect.claims import CLAIMS
+from recollect.cli.board import duration
 from recollect.gpu import gpu_hours
 from recollect.studies import STUDIES, Study
 
@@ -22,6 +23,8 @@ def costs(study: Study) -> str:
     lines = []
     for name, scale in study.scales.items():
         cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
-        time = scale.time or f"about {each * gpu_hours(cell.spec for cell in cells):,.0f} GPU-hours"
-        lines.append(f"{name}: {each * len(cells):,} runs, {time}\n  [dim]{escape(scale.note)}[/dim]")
+        hours = f"{each * gpu_hours(cell.spec for cell in cells):,.0f} GPU-hours"
+        time = f"{duration(60 * study.minutes[name])} on 2 cores" if name in study.minutes else hours
+        about = "seconds" if name == "smoke" else f"about {time}"
+        lines.append(f"{name}: {each * len(cells):,} runs, {about}\n  [dim]{escape(scale.note)}[/dim]")
     return "\n".join(lines)

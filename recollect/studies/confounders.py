@@ -67,4 +67,5 @@ STUDY = Study(
             fields={"train.steps": 50 * EPOCH, "train.eval_every": EPOCH},
         ),
     },
+    minutes={"laptop": 15, "desk": 600},
 )

@@ -28,4 +28,5 @@ STUDY = Study(
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
         "paper": replace(PAPER, settings=(PAIRS[0], PAIRS[3]), shapes=((64, 1), (256, 1))),
     },
+    minutes={"laptop": 17, "desk": 320},
 )

@@ -17,7 +17,6 @@ COPY_PAPER = Scale(
 )
 COPY_DESK = Scale(
     protocol="jelassi",
-    time="about a night on 2 cores",
     note="Jelassi's strings and schedule, but models of 2 layers of width 128 instead of 12 of 1024, batch 32, "
     "five learning rates",
     lrs=rates(-3.5, -1.5, 2),
@@ -27,7 +26,6 @@ COPY_DESK = Scale(
 )
 COPY_LAPTOP = Scale(
     protocol="laptop",
-    time="at most 15 minutes on 2 cores",
     note="strings of 4 to 8 letters instead of 5 to 20; 2 layers of width 64 instead of 12 of 1024; 1,500 steps of "
     "batch 32; four learning rates",
     lrs=rates(-3.5, -2, 2),

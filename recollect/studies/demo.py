@@ -25,4 +25,5 @@ STUDY = Study(
             fields={"train.eval_every": 50},
         ),
     },
+    minutes={"laptop": 1},
 )

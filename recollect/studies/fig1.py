@@ -18,4 +18,5 @@ STUDY = Study(
         "desk": replace(DESK, note=f"{DESK.note}; width 64 only"),
         "paper": PAPER,
     },
+    minutes={"laptop": 30, "desk": 440},
 )

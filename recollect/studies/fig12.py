@@ -14,4 +14,5 @@ STUDY = replace(
     question=__doc__ or "",
     models=SIX,
     scales={**fig3.SCALES, "laptop": replace(LAPTOP_3, seeds=LAPTOP_3.seeds[:1], note=f"{LAPTOP_3.note}; one seed")},
+    minutes={"laptop": 6, "desk": 660},
 )

@@ -28,4 +28,5 @@ STUDY = Study(
         ),
         "paper": replace(PAPER, shapes=shapes((64, 128, 256, 512), 2, 12)),
     },
+    minutes={"laptop": 6, "desk": 400},
 )

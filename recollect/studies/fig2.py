@@ -28,4 +28,5 @@ STUDY = Study(
     figure="width",
     models={label: SIX[label] for label in ("attention", "hyena", "mamba")},
     scales=SCALES,
+    minutes={"laptop": 8, "desk": 480},
 )

@@ -14,7 +14,7 @@ SCALES = {
         lrs=rates(-3, -2, 2),
         shapes=shapes((16, 64), 1),
     ),
-    "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
+    "desk": replace(DESK, lrs=rates(-3, -2, 2), shapes=shapes((64, 128), 1), note=DESK.note.replace("five", "three")),
     "paper": replace(PAPER, shapes=shapes(WIDTHS, 1)),
 }
 
@@ -25,4 +25,5 @@ STUDY = Study(
     figure="width",
     models={label: SIX[label] for label in ("attention", "hyena", "mamba")},
     scales=SCALES,
+    minutes={"laptop": 11, "desk": 410},
 )

@@ -30,4 +30,5 @@ STUDY = Study(
             shapes=shapes(WIDTHS, 1, 2),
         ),
     },
+    minutes={"laptop": 9, "desk": 1200},
 )

@@ -11,4 +11,5 @@ STUDY = Study(
     models={"attention": Model("attention", ROPE), "mamba": Model("mamba")},
     scales={"smoke": COPY_SMOKE, "laptop": COPY_LAPTOP, "desk": COPY_DESK, "paper": COPY_PAPER},
     task="copy",
+    minutes={"laptop": 9, "desk": 350},
 )

@@ -29,4 +29,5 @@ STUDY = Study(
         "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
         "paper": replace(PAPER, settings=PAIRS[2:3], shapes=shapes(WIDTHS, 1)),
     },
+    minutes={"laptop": 8, "desk": 450},
 )

@@ -40,7 +40,6 @@ PAPER = Scale(
 )
 DESK = Scale(
     protocol="paper",
-    time="about a night on 2 cores",
     note="the paper's smallest cell, (64, 4) at V=8192 and batch 512, but 8 epochs of its 50, stopping on success, "
     "and five learning rates",
     lrs=rates(-3.5, -1.5, 2),
@@ -51,7 +50,6 @@ DESK = Scale(
 )
 LAPTOP = Scale(
     protocol="laptop",
-    time="at most 30 minutes on 2 cores",
     note="V=64 L=32 K=4 instead of V=8192 L=64..512; fresh rows; no MLP; 2,000 steps of batch 64",
     lrs=rates(-4, -1, 2),
     seeds=SEEDS[:3],
@@ -59,7 +57,6 @@ LAPTOP = Scale(
 )
 SMOKE = Scale(
     protocol="laptop",
-    time="seconds",
     note="a few steps of tiny models: only tells that the study runs",
     lrs=(1e-3, 1e-2),
     seeds=(42,),

@@ -36,7 +36,7 @@ class Model:
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a study is run, what that leaves out, and how long it takes (empty: counted as GPU-hours).
+    """How large a study is run, and what that leaves out.
 
     `own` are fields of single models, by label.
     """
@@ -45,7 +45,6 @@ class Scale:
     note: str
     lrs: tuple[float, ...]
     seeds: tuple[int, ...]
-    time: str = ""
     settings: tuple[Fields, ...] = ({},)
     shapes: tuple[Shape, ...] = ((64, 2),)
     fields: Fields = field(default_factory=dict)
@@ -87,7 +86,10 @@ class Changes:
 
 @dataclass(frozen=True)
 class Study:
-    """Its question, its models, its scales, and the kind of figure that answers it."""
+    """Its question, its models, its scales, and the kind of figure that answers it.
+
+    `minutes` is what a scale takes on two cores, from real runs or from timed steps and the whole budget of every run.
+    """
 
     name: str
     title: str
@@ -96,6 +98,7 @@ class Study:
     models: Mapping[str, Model]
     scales: Mapping[str, Scale]
     task: str = "mqar"
+    minutes: Mapping[str, float] = field(default_factory=dict)
 
     def cases(self, scale: str, changes: Changes | None = None) -> list[Case]:
         """Its runs at a scale: every cell at every learning rate with every seed.

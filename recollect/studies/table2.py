@@ -33,4 +33,5 @@ STUDY = Study(
         "S6 + MLP": S6_MLP,
     },
     scales=SCALES,
+    minutes={"laptop": 18, "desk": 310},
 )
