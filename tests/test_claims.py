@@ -92,6 +92,9 @@ TABLE = [
     (16, "contradicted", levels(other=0.3)),
     (18, "supported", lambda label, spec: _scaled(label == "attention", spec)),
     (18, "contradicted", lambda label, spec: _scaled(label != "attention", spec)),
+    (19, "supported", levels(attention=0.99, mamba_wide=0.99, other=0.3)),
+    (19, "contradicted", levels(attention=0.99, mamba_wide=0.3, other=0.5)),
+    (19, "open", levels(attention=0.99, mamba_wide=0.5, other=0.4)),
     (28, "supported", levels(attention=0.2, other=0.99)),
     (28, "contradicted", levels(other=0.2)),
     (28, "open", levels(attention=0.2, other=0.7)),
@@ -130,7 +133,7 @@ def test_a_claim_follows_the_results(number: int, word: str, world: World) -> No
     claim = CLAIMS[number]
     verdict = claim.judge(evidence(STUDIES[claim.study], world))
     assert verdict.finding.word == word, verdict.finding.numbers
-    assert "at scale laptop (MQAR V=64 L=32" in verdict.basis()
+    assert f"at scale laptop ({'copy, 26 letters' if number == 19 else 'MQAR V=64 L=32'}" in verdict.basis()
     json.dumps(verdict.to_json(), allow_nan=False)
 
 
@@ -180,6 +183,18 @@ def test_there_are_forty_two_claims_on_models_that_their_studies_have() -> None:
     assert list(CLAIMS) == list(range(1, 43))
     for claim in CLAIMS.values():
         assert set(claim.labels) <= set(STUDIES[claim.study].models)
+
+
+@pytest.mark.parametrize("level", [0.3, 0.99])
+@pytest.mark.parametrize("number", CLAIMS)
+def test_every_claim_comes_to_a_verdict_on_what_its_study_runs(number: int, level: float) -> None:
+    claim = CLAIMS[number]
+    study = STUDIES[claim.study]
+    if set(claim.labels) <= {case.label for case in study.cells("laptop")}:
+        found = claim.judge(evidence(study, levels(other=level))).finding
+        assert found.word in ("supported", "contradicted", "open")
+        assert "runs done" not in found.numbers
+        assert "Place(" not in found.numbers
 
 
 def test_missing_runs_or_seeds_leave_a_claim_open() -> None:

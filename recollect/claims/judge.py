@@ -116,18 +116,6 @@ def width(cell: Cell) -> str:
     return f"window {found.width.value:.2f} decades ({found.width.interval()})"
 
 
-def differ(first: str, second: str, by: float, within: float) -> Test:
-    """Supported where the first model's mean exceeds the second's by so much everywhere; contradicted where, at one
-    place, by less than `within`."""
-
-    def test(evidence: Evidence) -> Finding:
-        pairs = facing(evidence, first, (second,))
-        gaps = [mine.choice.mean - other.choice.mean for _, mine, other in pairs]
-        return Finding(decide(min(gaps) >= by, min(gaps) < within), show_pairs(first, pairs))
-
-    return test
-
-
 def alike(first: str, *others: str, within: float = NEAR, apart: float = 0.2) -> Test:
     """Supported where all means are within so much of the first model's; contradicted where one is apart from it."""
 

@@ -58,7 +58,8 @@ def finer(evidence: Evidence) -> Finding:
 
 def longer_than_wide(evidence: Evidence) -> Finding:
     """Mamba in the cells whose length is at least twice the width."""
-    found = [(str(place), cell) for _, place, cell in cells(evidence, ("mamba",)) if place.length >= 2 * place.d_model]
+    named = ((evidence.name(label, place), place, cell) for label, place, cell in cells(evidence, ("mamba",)))
+    found = [(name, cell) for name, place, cell in named if place.length >= 2 * place.d_model]
     if not found:
         return Finding("open", "no cell is at least twice as long as wide")
     means = [cell.choice.mean for _, cell in found]
