@@ -221,6 +221,15 @@ def test_an_ablation_has_a_line_per_model_with_every_seed() -> None:
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["whole", "less"]
 
 
+def test_models_of_different_widths_stand_in_one_table_with_their_sizes() -> None:
+    one = [(f"{label} {record.spec.model.d_model}", record) for label, record in grid() if record.spec.task.length == 8]
+    shallow = [(label, record) for label, record in one if record.spec.model.n_layers == 1]
+    (axes,) = draw_figure("table", shallow, "t", "smoke").axes
+    assert axes.get_yticklabels()[0].get_text() == "attention 8 (1 x 8: 256)"
+    assert axes.get_ylabel() == "model (layers x width: parameters)"
+    assert len(draw_figure("table", one, "t", "smoke").axes) == 4
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_every_kind_of_figure_carries_title_floors_budget_seeds_and_scale(kind: str, tmp_path: Path) -> None:
     chosen = [pair for pair in grid() if pair[1].spec.model.n_layers == 1 and pair[1].spec.task.length == 8]

@@ -32,6 +32,12 @@ def ablation_figure(
     return AblationFigure(title, note(records, scale, select_on), tuple(rows), floors(records))
 
 
+def names(rows: Sequence[CellRow], sizes: bool) -> list[str]:
+    """The labels, with layers x width and the number of parameters where widths differ."""
+    shapes = [f" ({row.spec.model.n_layers} x {row.spec.model.d_model}: {row.n_params:,})" for row in rows]
+    return [row.label + shape * sizes for row, shape in zip(rows, shapes, strict=True)]
+
+
 def draw_ablation(value: AblationFigure, axes: Axes) -> None:
     """Mean as a bar mark, seeds as dots, min to max as a line, the mean's number at the right."""
     axes.set(xlabel="test accuracy at the best lr", xlim=(-0.02, 1.02))
@@ -47,6 +53,8 @@ def draw_ablation(value: AblationFigure, axes: Axes) -> None:
         axes.plot([row.choice.mean], [place], color=hue, marker="|", markersize=9, markeredgewidth=1.6)
         text = f"{row.choice.mean:.1%} at {row.choice.lr:.2g}"
         axes.annotate(text, (1.03, place), xycoords=("axes fraction", "data"), va="center", fontsize=6.5, color=INK)
-    axes.set_yticks(range(len(value.rows)), [row.label for row in value.rows])
+    sizes = len({row.spec.model.d_model for row in value.rows}) > 1
+    axes.set_yticks(range(len(value.rows)), names(value.rows, sizes))
+    axes.set_ylabel("model (layers x width: parameters)" if sizes else "")
     axes.set_ylim(len(value.rows) - 0.4, -0.6)
     draw_upright_floors(value.floors, axes)

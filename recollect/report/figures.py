@@ -169,11 +169,10 @@ def _params(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
 
 
 def _ablation(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
-    """A panel for each task, width and depth."""
-    return [
-        partial(draw_ablation, ablation_figure(found, name, scale, select_on))
-        for name, found in by_sizes(labelled).items()
-    ]
+    """One panel; where a label has several cells, a panel for each task, width and depth."""
+    several = len({(label, record.cell) for label, record in labelled}) > len({label for label, _ in labelled})
+    panels = by_sizes(labelled) if several else {"": labelled}
+    return [partial(draw_ablation, ablation_figure(found, name, scale, select_on)) for name, found in panels.items()]
 
 
 def _heatmap(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
