@@ -206,6 +206,9 @@ def test_missing_runs_or_seeds_leave_a_claim_open() -> None:
     assert half.finding.word == "open"
     assert "of 18 runs done" in half.finding.numbers
     assert CLAIMS[28].judge(Evidence("", "", {})).finding.numbers == "no run of table2"
+    alone = replace(whole, runs={"attention": whole.runs["attention"]})
+    absent = "not part of table2 at this scale: attention + conv on QKV"
+    assert CLAIMS[28].judge(alone).finding.numbers == absent
 
 
 def test_a_verdict_says_once_what_all_its_runs_share() -> None:

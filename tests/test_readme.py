@@ -20,7 +20,8 @@ QUICK = {"train": TWO_STEPS, "window": [*TWO_STEPS, "--executor", "inline"], "ru
 
 @pytest.fixture(autouse=True)
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    for folder in ("examples", "results"):
+        (tmp_path / folder).symlink_to(ROOT / folder)
     Store(tmp_path / "recollect.db", create=True).close()
     monkeypatch.chdir(tmp_path)
 

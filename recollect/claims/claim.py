@@ -37,9 +37,13 @@ class Claim:
         return Verdict(self, evidence, self._missing(evidence) or self.test(evidence))
 
     def _missing(self, evidence: Evidence) -> Finding | None:
+        if not evidence.runs:
+            return Finding("open", f"no run of {self.study}")
+        if absent := [label for label in self.labels if label not in evidence.runs]:
+            return Finding("open", f"not part of {self.study} at this scale: {', '.join(absent)}")
         done, total = evidence.progress(self.labels)
-        if done < total or not total:
-            return Finding("open", f"{done} of {total} runs done" if total else f"no run of {self.study}")
+        if done < total:
+            return Finding("open", f"{done} of {total} runs done")
         seeds = evidence.seeds(self.labels)
         return Finding("open", f"{seeds} of the {SEEDS} seeds that it needs") if seeds < SEEDS else None
 

@@ -1,6 +1,6 @@
 """A whole figure of a kind, from labelled runs: panels are laid out here, and the small print is put under them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 
@@ -117,6 +117,12 @@ def by_sizes(labelled: Labelled) -> dict[str, list[tuple[str, Record]]]:
     }
 
 
+def by_panel(labelled: Labelled) -> Mapping[str, Labelled]:
+    """One panel for all; where a label has several cells, a panel for each task, width and depth."""
+    cells = {(label, record.cell) for label, record in labelled}
+    return by_sizes(labelled) if len(cells) > len({label for label, _ in labelled}) else {"": labelled}
+
+
 def _order(record: Record) -> tuple[int, int, int]:
     return record.spec.task.length, record.spec.model.d_model, record.spec.model.n_layers
 
@@ -137,7 +143,7 @@ def is_flat(draw: Draw) -> bool:
 
 def _lr(labelled: Labelled, scale: str) -> list[Draw]:
     """A panel for each task, width and depth; under a panel that is alone, how the runs of each label end."""
-    groups = by_sizes(labelled)
+    groups = by_panel(labelled)
     alone = len(groups) == 1
     panels: list[Draw] = [
         partial(draw_lr, lr_figure(list(by_label(f).items()), name, scale), beside=alone) for name, f in groups.items()
@@ -150,7 +156,7 @@ def _bands(labelled: Labelled, scale: str) -> list[Draw]:
     everything = [record for _, record in labelled]
     return [
         partial(draw_bands, bands(records, ", ".join(filter(None, (label, name))), among=everything))
-        for name, found in by_sizes(labelled).items()
+        for name, found in by_panel(labelled).items()
         for label, records in by_label(found).items()
     ]
 
@@ -169,10 +175,10 @@ def _params(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
 
 
 def _ablation(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
-    """One panel; where a label has several cells, a panel for each task, width and depth."""
-    several = len({(label, record.cell) for label, record in labelled}) > len({label for label, _ in labelled})
-    panels = by_sizes(labelled) if several else {"": labelled}
-    return [partial(draw_ablation, ablation_figure(found, name, scale, select_on)) for name, found in panels.items()]
+    return [
+        partial(draw_ablation, ablation_figure(found, name, scale, select_on))
+        for name, found in by_panel(labelled).items()
+    ]
 
 
 def _heatmap(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
