@@ -60,5 +60,6 @@ def test_a_report_chooses_as_it_is_asked(rows: str, lr: float, mean: float, tmp_
     for table in ("table2.csv", "cells.csv"):
         (row,) = pd.read_csv(out / table).to_dict("records")
         assert (row["lr"], row["selected"], row["mean"]) == (lr, rows, pytest.approx(mean))
+    assert f"is chosen on {rows} rows" in (out / "report.html").read_text()
     for file in ("table2.svg", "report.html"):
         assert ("lr chosen on the test rows" in (out / file).read_text()) == (rows == "test")

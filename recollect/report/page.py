@@ -54,9 +54,10 @@ class StudyCard:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole page."""
+    """The whole page; `selected` are the rows that chose the learning rates."""
 
     title: str
+    selected: Select
     statuses: dict[str, int]
     outcomes: dict[str, int]
     studies: tuple[StudyCard, ...]
@@ -83,6 +84,7 @@ def page(
     colours = {name: mixer_colour(name) for name in sorted({row.mixer for row in rows})}
     return Page(
         title=f"recollect: {study or store.path.name}",
+        selected=select_on,
         statuses=_statuses(records),
         outcomes=_outcomes(records),
         studies=tuple(study_cards(store, records, study, select_on)),
