@@ -69,7 +69,8 @@ def _column(task: str, labelled: Sequence[tuple[str, Record]], select_on: Select
 
 def _series(label: str, records: Sequence[Record], select_on: Select) -> WidthSeries:
     zoologys = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
-    coarse = _points(zoologys, select_on) if len(zoologys) < len(records) else ()
+    whole = {record.spec.train.lr for record in zoologys} == set(ZOOLOGY.lrs)
+    coarse = _points(zoologys, select_on) if whole and len(zoologys) < len(records) else ()
     return WidthSeries(label, mixer_name(records[0].spec), _points(records, select_on), coarse)
 
 
