@@ -34,9 +34,9 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
             console.print(f"[bold]{name}[/bold]  {', '.join(shelf)}")
         console.print("`recollect list mixers` and so on say more; `recollect list runs` shows a store.")
     elif what == "studies":
-        from recollect.cli.studies import studies_table
+        from recollect.cli.studies import studies_list
 
-        console.print(studies_table())
+        console.print(studies_list())
     elif what in ("tasks", "mixers"):
         console.print(options_table(TASK_OPTIONS if what == "tasks" else MIXER_OPTIONS))
     else:

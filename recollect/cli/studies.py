@@ -1,7 +1,8 @@
 """`recollect list studies`: what each asks, and what it takes at each scale."""
 
-from rich.markup import escape
+from rich.console import Group
 from rich.table import Table
+from rich.text import Text
 
 from recollect.claims import CLAIMS
 from recollect.cli.board import duration
@@ -9,22 +10,34 @@ from recollect.gpu import gpu_hours
 from recollect.studies import STUDIES, Study
 
 
-def studies_table() -> Table:
-    """A row per study: question, claims, runs and time at each scale."""
-    table = Table("study", "what it asks", "claims", "runs and time at each scale", box=None, pad_edge=False)
-    for study in STUDIES.values():
-        numbers = [str(claim.number) for claim in CLAIMS.values() if claim.study == study.name]
-        table.add_row(study.name, study.question.strip(), ", ".join(numbers), costs(study), end_section=True)
+def studies_list() -> Group:
+    """Every study: its question and claims, below it a line for each scale."""
+    return Group(*(part for study in STUDIES.values() for part in (heading(study), costs(study))))
+
+
+def heading(study: Study) -> Text:
+    """Name, question, and the claims that it judges."""
+    numbers = ", ".join(str(claim.number) for claim in CLAIMS.values() if claim.study == study.name)
+    claims = f" (claim{'s' * (',' in numbers)} {numbers})" if numbers else ""
+    return Text.assemble((study.name, "bold"), f"  {study.question.strip()}{claims}")
+
+
+def costs(study: Study) -> Table:
+    """Scale, runs, time, and what it leaves out."""
+    table = Table.grid(padding=(0, 2))
+    for column in range(4):
+        table.add_column(no_wrap=column < 3, style="dim" if column == 3 else "")
+    for name, scale in study.scales.items():
+        cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
+        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time_of(study, name, each), Text(scale.note))
+    table.add_row()
     return table
 
 
-def costs(study: Study) -> str:
-    """A line per scale."""
-    lines = []
-    for name, scale in study.scales.items():
-        cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
-        hours = f"{each * gpu_hours(cell.spec for cell in cells):,.0f} GPU-hours"
-        time = f"{duration(60 * study.minutes[name])} on 2 cores" if name in study.minutes else hours
-        about = "seconds" if name == "smoke" else f"about {time}"
-        lines.append(f"{name}: {each * len(cells):,} runs, {about}\n  [dim]{escape(scale.note)}[/dim]")
-    return "\n".join(lines)
+def time_of(study: Study, scale: str, each: int) -> str:
+    """What it takes, every cell being run so many times; on GPUs where nobody will wait for two cores."""
+    if scale == "smoke":
+        return "seconds"
+    if scale in study.minutes:
+        return f"about {duration(60 * study.minutes[scale])} on 2 cores"
+    return f"about {each * gpu_hours(cell.spec for cell in study.cells(scale)):,.0f} GPU-hours"
