@@ -1,4 +1,4 @@
-"""If the README shows a command, it runs (with a small budget)."""
+"""If the README or the page on studies shows a command, it runs (with a small budget)."""
 
 import re
 import shlex
@@ -10,7 +10,7 @@ from recollect.cli import main
 from recollect.store import Store
 
 ROOT = Path(__file__).parent.parent
-TEXT = (ROOT / "README.md").read_text()
+TEXT = "".join((ROOT / name).read_text() for name in ("README.md", "docs/studies.md"))
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
 LINES = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines() if line]
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in LINES if line.startswith("recollect ")]
