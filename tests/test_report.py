@@ -16,7 +16,7 @@ from recollect.report import KINDS, draw_figure, save
 from recollect.report.ablation import ablation_figure, draw_ablation
 from recollect.report.bands import bands, draw_bands
 from recollect.report.cells import cell_names
-from recollect.report.dynamics import draw_dynamics, dynamics
+from recollect.report.dynamics import at_best, draw_dynamics, dynamics
 from recollect.report.figures import by_sizes
 from recollect.report.heatmap import draw_heatmap, heatmap
 from recollect.report.lr import draw_lr, lr_figure
@@ -226,6 +226,19 @@ def test_an_ablation_has_a_line_per_model_with_every_seed() -> None:
     assert [(row.label, row.choice and len(row.choice.seeds)) for row in value.rows] == [("whole", 3), ("less", 2)]
     draw_ablation(value, axes := Figure().add_subplot())
     assert [tick.get_text() for tick in axes.get_yticklabels()] == ["whole", "less"]
+
+
+def test_dynamics_show_the_narrowest_cell_that_recalls_at_its_best_rate() -> None:
+    found = at_best([(label, record) for label, record in grid() if record.spec.task.length == 8])
+    assert {(label, record.spec.model.d_model, record.outcome) for label, record in found} == {
+        ("attention", 8, "solved"),
+        ("mamba", 8, "solved"),
+    }
+    assert len({(record.cell, record.spec.train.lr) for _, record in found}) == 2
+    failed = [("attention", record) for record in records_of(lrs=LRS[:2], model__d_model=8)]
+    failed += [("attention", record) for record in records_of(lrs=LRS[:2], model__d_model=16)]
+    assert {record.spec.model.d_model for _, record in at_best(failed)} == {16}
+    assert at_best([]) == []
 
 
 def test_models_of_different_widths_stand_in_one_table_with_their_sizes() -> None:

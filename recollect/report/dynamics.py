@@ -10,10 +10,14 @@ from matplotlib.axes import Axes
 from recollect.report.axes import draw_floors, empty
 from recollect.report.note import floors, note
 from recollect.report.style import looks, mixer_name
+from recollect.select import Select, by_cell, by_label, finished, select
 from recollect.store import Record
+from recollect.window import THRESHOLD
 
 Measure = Literal["accuracy", "loss"]
 Values = list[float | None]
+FEW = 3
+"""Labels that have room inside a panel."""
 
 
 @dataclass(frozen=True)
@@ -48,6 +52,20 @@ def dynamics(labelled: Sequence[tuple[str, Record]], title: str, scale: str) -> 
     return Dynamics(title, note(records, scale), [_curve(label, record) for label, record in done], floors(records))
 
 
+def at_best(labelled: Sequence[tuple[str, Record]], select_on: Select = "validation") -> list[tuple[str, Record]]:
+    """Of every label the runs of its narrowest cell that recalls, else of its widest, at the best learning rate."""
+    return [(label, run) for label, records in by_label(labelled).items() for run in _best(records, select_on)]
+
+
+def _best(records: Sequence[Record], select_on: Select) -> list[Record]:
+    cells = sorted(by_cell(finished(records)).values(), key=lambda runs: runs[0].spec.model.d_model)
+    choices = [choice for runs in cells if (choice := select(runs, select_on)) is not None]
+    if not choices:
+        return []
+    chosen = next((choice for choice in choices if choice.mean >= THRESHOLD), choices[-1])
+    return [run for run in finished(records) if (run.cell, run.spec.train.lr) == (chosen.cell, chosen.lr)]
+
+
 def _curve(label: str, record: Record) -> Curve:
     assert record.result is not None
     curves = record.result["curves"]
@@ -65,7 +83,11 @@ def _curve(label: str, record: Record) -> Curve:
 
 
 def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") -> None:
-    """Every seed is a line that ends in a dot where the run stopped; training is faint, validation solid."""
+    """Every seed is a line that ends in a dot where the run stopped; training is faint, validation solid.
+
+    Many labels are named beside the panel.
+    """
+    beside = len({curve.label for curve in value.curves}) > FEW
     for label, look in looks([(curve.label, curve.mixer) for curve in value.curves]).items():
         curves = [curve for curve in value.curves if curve.label == label]
         axes.plot(*_joined(curves, "train", measure), color=look.colour, alpha=0.25, linewidth=0.8)
@@ -78,10 +100,12 @@ def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") ->
     axes.set_xlim(left=0)
     if measure == "accuracy":
         axes.set_ylim(-0.02, 1.04)
-        draw_floors(value.floors, axes)
+        draw_floors(value.floors, axes, beside=beside)
     else:
         axes.set_ylim(bottom=0)
-    if value.curves:
+    if beside:
+        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    elif value.curves:
         axes.legend(loc="center right", bbox_to_anchor=(1, 0.55))
     else:
         empty(axes)

@@ -12,7 +12,7 @@ from recollect.errors import unknown
 from recollect.report.ablation import ablation_figure, draw_ablation
 from recollect.report.axes import empty
 from recollect.report.bands import bands, draw_bands
-from recollect.report.dynamics import draw_dynamics, dynamics
+from recollect.report.dynamics import at_best, draw_dynamics, dynamics
 from recollect.report.heatmap import NAMES, Measure, Side, draw_heatmap, heatmap
 from recollect.report.lengths import draw_lengths, lengths
 from recollect.report.lr import draw_lr, lr_figure
@@ -127,13 +127,13 @@ def _order(record: Record) -> tuple[int, int, int]:
     return record.spec.task.length, record.spec.model.d_model, record.spec.model.n_layers
 
 
-def _dynamics(labelled: Labelled, scale: str) -> list[Draw]:
-    value = dynamics(labelled, "", scale)
+def _dynamics(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
+    value = dynamics(at_best(labelled, select_on), "", scale)
     return [partial(draw_dynamics, value), partial(draw_dynamics, value, measure="loss")]
 
 
-def _accuracy(labelled: Labelled, scale: str) -> list[Draw]:
-    return _dynamics(labelled, scale)[:1]
+def _accuracy(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
+    return _dynamics(labelled, scale, select_on)[:1]
 
 
 def is_flat(draw: Draw) -> bool:
@@ -202,8 +202,8 @@ KINDS: dict[str, Callable[..., list[Draw]]] = {
     "heatmap": _heatmap,
     "table": _ablation,
 }
-CHOOSING = ("width", "params", "heatmap", "table")
+CHOOSING = ("dynamics", "loss", "width", "params", "heatmap", "table")
 """Kinds that show a cell at its best learning rate only."""
 
-ACROSS = {"bands": 1, "table": 1, "dynamics": 1, "heatmap": 3, "lengths": 1, "loss": 2, "params": 2}
+ACROSS = {"bands": 1, "table": 1, "dynamics": 1, "heatmap": 3, "lengths": 1, "loss": 1, "params": 2}
 """Panels in a row, where it does not follow from their number."""

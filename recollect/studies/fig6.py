@@ -12,7 +12,7 @@ STUDY = Study(
     name="fig6",
     title="Training dynamics, one layer",
     question=__doc__ or "",
-    figure="dynamics",
+    figure="loss",
     models={
         **{label: SIX[label] for label in ("attention", "hyena", "mamba", "h3", "rwkv4")},
         "attention, 2 layers": TWO,
