@@ -27,6 +27,11 @@ def cells(evidence: Evidence, labels: Sequence[str]) -> Iterator[tuple[str, Plac
             yield label, place, cell
 
 
+def named(evidence: Evidence, labels: Sequence[str]) -> list[tuple[str, Cell]]:
+    """The same with a name each, for `show`."""
+    return [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, labels)]
+
+
 def along(evidence: Evidence, label: str, axis: Axis) -> list[list[Cell]]:
     """The cells of a model along its width or its depth, all else equal; smallest first."""
     groups: dict[tuple[str, int], list[tuple[int, Cell]]] = {}
@@ -52,7 +57,7 @@ def at_least(*labels: str, bar: float = SOLVES, below: float = FAILS) -> Test:
     """Supported where every cell's mean reaches the bar; contradicted where one stays below the other."""
 
     def test(evidence: Evidence) -> Finding:
-        found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, labels)]
+        found = named(evidence, labels)
         means = [cell.choice.mean for _, cell in found]
         return Finding(decide(min(means) >= bar, min(means) < below), show(found))
 
@@ -63,7 +68,7 @@ def at_most(*labels: str, bar: float = FAILS, above: float = SOLVES) -> Test:
     """Supported where every cell's mean is below the bar; contradicted where one is above the other."""
 
     def test(evidence: Evidence) -> Finding:
-        found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, labels)]
+        found = named(evidence, labels)
         means = [cell.choice.mean for _, cell in found]
         return Finding(decide(max(means) < bar, max(means) >= above), show(found))
 

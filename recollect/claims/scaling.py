@@ -14,8 +14,8 @@ from recollect.claims.judge import (
     at_least,
     at_most,
     both,
-    cells,
     decide,
+    named,
     show,
 )
 
@@ -45,7 +45,7 @@ def width_helps(evidence: Evidence) -> Finding:
 
 def one_pair(evidence: Evidence) -> Finding:
     """One attention layer against 1/K."""
-    found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, ("attention",))]
+    found = named(evidence, ("attention",))
     gaps = [abs(cell.choice.mean - cell.floor("1/K")) for _, cell in found]
     floors = {f"1/K {cell.floor('1/K'):.1%}, position only {cell.floor('position only'):.1%}" for _, cell in found}
     return Finding(decide(max(gaps) <= NEAR, max(gaps) > 2 * NEAR), f"{show(found)}; {'; '.join(sorted(floors))}")
@@ -53,14 +53,14 @@ def one_pair(evidence: Evidence) -> Finding:
 
 def tuned(evidence: Evidence) -> Finding:
     """One Mamba layer at its largest width."""
-    found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, ("mamba",))]
+    found = named(evidence, ("mamba",))
     best = max(cell.choice.mean for _, cell in found)
     return Finding(decide(best >= SOLVES, best < FAILS), show(found))
 
 
 def wide_leads(evidence: Evidence) -> Finding:
     """The wide Mamba against the deep one; a study has one cell of each."""
-    found = [(evidence.name(label, place), cell) for label, place, cell in cells(evidence, (WIDE, DEEP))]
+    found = named(evidence, (WIDE, DEEP))
     wide, deep = (cell.choice.mean for _, cell in found)
     return Finding(decide(wide - deep >= 0.3, wide < deep), show(found))
 

@@ -1,5 +1,7 @@
 """`recollect list studies`: what each asks, and what it takes at each scale."""
 
+from collections.abc import Sequence
+
 from rich.console import Group
 from rich.table import Table
 from rich.text import Text
@@ -7,6 +9,7 @@ from rich.text import Text
 from recollect.claims import CLAIMS
 from recollect.cli.board import duration
 from recollect.gpu import gpu_hours
+from recollect.spec import RunSpec
 from recollect.studies import STUDIES, Study
 
 
@@ -29,15 +32,16 @@ def costs(study: Study) -> Table:
         table.add_column(no_wrap=column < 3, style="dim" if column == 3 else "")
     for name, scale in study.scales.items():
         cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
-        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time_of(study, name, each), Text(scale.note))
+        time = time_of(study, name, [cell.spec for cell in cells], each)
+        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time, Text(scale.note))
     table.add_row()
     return table
 
 
-def time_of(study: Study, scale: str, each: int) -> str:
+def time_of(study: Study, scale: str, cells: Sequence[RunSpec], each: int) -> str:
     """What it takes, every cell being run so many times; on GPUs where nobody will wait for two cores."""
     if scale == "smoke":
         return "seconds"
     if scale in study.minutes:
         return f"about {duration(60 * study.minutes[scale])} on 2 cores"
-    return f"about {each * gpu_hours(cell.spec for cell in study.cells(scale)):,.0f} GPU-hours"
+    return f"about {each * gpu_hours(cells):,.0f} GPU-hours"

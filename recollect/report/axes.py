@@ -28,6 +28,11 @@ def draw_floors(floors: Mapping[str, float], axes: Axes, *, beside: bool = False
         )
 
 
+def legend_beside(axes: Axes, **looks: float) -> None:
+    """The legend to the right of the panel, where no line is."""
+    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), **looks)
+
+
 def empty(axes: Axes) -> None:
     """Say that there is nothing to draw yet."""
     axes.text(0.5, 0.5, "no finished run", transform=axes.transAxes, ha="center", va="center", color=INK)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import empty
+from recollect.report.axes import empty, legend_beside
 from recollect.report.style import outcome_colour
 from recollect.select import by_lr, finished
 from recollect.store import Record
@@ -58,7 +58,7 @@ def draw_bands(value: Bands, axes: Axes) -> None:
         axes.bar(left, shares, widths, bottom, align="edge", color=outcome_colour(kind, stuck), label=kind, linewidth=0)
         bottom = [below + share for below, share in zip(bottom, shares, strict=True)]
     axes.set_xlim(left[0], right[-1])
-    axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1, handleheight=1)
+    legend_beside(axes, handlelength=1, handleheight=1)
 
 
 def edges(lrs: Sequence[float]) -> tuple[list[float], list[float]]:

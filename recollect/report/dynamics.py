@@ -7,7 +7,7 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import draw_floors, empty
+from recollect.report.axes import draw_floors, empty, legend_beside
 from recollect.report.note import floors, note
 from recollect.report.style import looks, mixer_name
 from recollect.select import Select, by_cell, by_label, finished, select
@@ -104,7 +104,7 @@ def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") ->
     else:
         axes.set_ylim(bottom=0)
     if beside:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0))
+        legend_beside(axes)
     elif value.curves:
         axes.legend(loc="center right", bbox_to_anchor=(1, 0.55))
     else:

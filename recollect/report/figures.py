@@ -142,7 +142,7 @@ def is_flat(draw: Draw) -> bool:
 
 
 def _lr(labelled: Labelled, scale: str) -> list[Draw]:
-    """A panel for each task, width and depth; under a panel that is alone, how the runs of each label end."""
+    """Panels (`by_panel`); under one that is alone, how the runs of each label end."""
     groups = by_panel(labelled)
     alone = len(groups) == 1
     panels: list[Draw] = [

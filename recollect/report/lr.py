@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from matplotlib.axes import Axes
 
 from recollect.protocols import ZOOLOGY
-from recollect.report.axes import draw_floors, empty
+from recollect.report.axes import draw_floors, empty, legend_beside
 from recollect.report.bands import edges
 from recollect.report.note import floors, note
 from recollect.report.style import INK, Look, looks, mixer_name
@@ -110,7 +110,7 @@ def draw_lr(value: LRFigure, axes: Axes, *, beside: bool = False) -> None:
     axes.set_ylim(-0.02, RAIL + GAP * max(1, len(value.series)))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     if value.series:
-        axes.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0)) if beside else axes.legend(loc="best")
+        legend_beside(axes) if beside else axes.legend(loc="best")
     else:
         empty(axes)
 
