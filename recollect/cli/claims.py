@@ -11,7 +11,8 @@ from rich.table import Table
 
 from recollect.claims import CLAIMS, Evidence, Verdict, ledger
 from recollect.cli.live import table_console
-from recollect.cli.options import Json, SelectOn, StorePath
+from recollect.cli.options import Json, StorePath
+from recollect.cli.report import SelectOn
 from recollect.errors import BadInput
 from recollect.select import Select
 from recollect.store import DEFAULT, NoStore, Store

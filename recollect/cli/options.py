@@ -9,7 +9,6 @@ from cyclopts import Parameter
 
 from recollect.compose import flatten
 from recollect.errors import BadInput
-from recollect.select import Select
 
 StorePath = Annotated[Path, Parameter(name=["--store"], help="the store's file")]
 Sets = Annotated[
@@ -20,7 +19,6 @@ Sets = Annotated[
         help="any field of the spec, as task.length=64 or model.mixer.n_heads=2; may be repeated",
     ),
 ]
-SelectOn = Annotated[Select, Parameter(help="the rows that choose the learning rate; the paper chose on test")]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 
 

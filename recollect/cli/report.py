@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import SelectOn, StorePath, check_folder
+from recollect.cli.options import StorePath, check_folder
 from recollect.errors import BadInput
 from recollect.select import Select
 from recollect.store import DEFAULT, Store
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from recollect.claims import Verdict
     from recollect.report.page import ClaimRow
 
+SelectOn = Annotated[Select, Parameter(help="the rows that choose the learning rate; the paper chose on test")]
 Formats = tuple[Literal["html", "pdf", "svg", "png", "latex", "csv", "markdown"], ...]
 
 
