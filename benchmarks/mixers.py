@@ -9,20 +9,18 @@ import sys
 import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from benchmarks.timing import take_turns
-from recollect.execute import keep_heap
 from recollect.mixers import Mixer, build_mixer
 from recollect.spec import MIXER_OPTIONS
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
+from recollect.training.execute import keep_heap
 
 BATCH, WIDTH, LENGTHS, ROUNDS = 64, 64, (64, 256), 3
-Make = Callable[[Mixer], Callable[[Tensor], Tensor]]
+Make = Callable[[Any], Callable[[Tensor], Tensor]]
 
 
 @dataclass(frozen=True)
@@ -36,19 +34,19 @@ class Rival:
 def rivals(mixer: str) -> list[Rival]:
     """Who does the same thing, on this CPU."""
     if mixer == "mamba":
-        from oracles.mamba import mambapy_mamba, transformers_mamba
+        from tests.support.oracles.mamba import mambapy_mamba, transformers_mamba
 
         return [Rival("transformers", transformers_mamba), Rival("mambapy", mambapy_mamba)]
     if mixer == "mamba2":
-        from oracles.mamba2 import transformers_mamba2
+        from tests.support.oracles.mamba2 import transformers_mamba2
 
         return [Rival("transformers", transformers_mamba2)]
     if mixer == "rwkv4":
-        from oracles.rwkv4 import time_mix
+        from tests.support.oracles.rwkv4 import time_mix
 
         return [Rival("transformers", lambda ours: first(time_mix(ours)))]
     if mixer == "gated_deltanet":
-        from oracles.delta import transformers_layer
+        from tests.support.oracles.delta import transformers_layer
 
         return [Rival("transformers", transformers_layer)]
     if mixer == "attention":
@@ -104,9 +102,8 @@ def compare(name: str, length: int) -> None:
 
 def compare_delta(gated: bool, length: int) -> None:
     """The delta rule alone, without projections."""
-    from oracles.delta import fla_delta, fla_gated_delta, transformers_delta
-
     from recollect.ops.delta import delta
+    from tests.support.oracles.delta import fla_delta, fla_gated_delta, transformers_delta
 
     torch.manual_seed(0)
     q, k, v = (nn.functional.normalize(torch.randn(BATCH, 1, length, WIDTH), dim=-1).requires_grad_() for _ in range(3))

@@ -6,10 +6,8 @@ import sys
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-
-from browser import chromium, find_chromium
-from invented import fill, three_thousand
+from tests.support.browser import chromium, find_chromium
+from tests.support.invented import fill, three_thousand
 
 KINDS = {"": "no study", "demo": "3,000 training curves in one study", "fig1": "20 learning-rate panels in one study"}
 

@@ -12,10 +12,10 @@ import torch
 
 from benchmarks.plain import PlainModel, plain_step
 from benchmarks.timing import take_turns
-from recollect.compose import make_spec
-from recollect.execute import initial_model, prepare
+from recollect.spec.compose import make_spec
 from recollect.tasks import Supply, make_task
-from recollect.train import Trainer, tensors
+from recollect.training.execute import initial_model, prepare
+from recollect.training.trainer import Trainer, tensors
 
 CELL = {"task.rows": "fresh", "train.steps": 1000, "train.eval_every": 1000}
 STEPS = 3

@@ -10,12 +10,12 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from benchmarks.timing import take_turns
-from recollect.compose import make_spec
-from recollect.events import Done, Event, Point, Started
-from recollect.executors import Executor, Job, Local
 from recollect.spec import RunSpec
+from recollect.spec.compose import make_spec
+from recollect.spec.events import Done, Event, Point, Started
 from recollect.store import Store
 from recollect.sweep import Grid, sweep
+from recollect.sweep.executors import Executor, Job, Local
 
 RUNS, STEPS, ROUNDS = 8, 200, 5
 STORED, POINTS = 3000, 50
@@ -29,7 +29,7 @@ def specs(first: int, count: int) -> list[RunSpec]:
 
 def alone(first: int, folder: Path) -> None:
     """Half of the runs, one after the other, with their files and without a store."""
-    from recollect.execute import execute
+    from recollect.training.execute import execute
 
     for spec in specs(first, RUNS // 2):
         deque(execute(spec, folder / spec.id), maxlen=0)

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recollect.api import load, run
-    from recollect.compose import make_spec
-    from recollect.spec import RunSpec
-    from recollect.table import curves, results
+    from recollect.spec import RunSpec, make_spec
+    from recollect.store.table import curves, results
 
-_WHERE = {"RunSpec": "spec", "make_spec": "compose", "run": "api", "load": "api", "results": "table", "curves": "table"}
+_WHERE = {"RunSpec": "spec", "make_spec": "spec", "run": "api", "load": "api"}
+_WHERE |= {"results": "store.table", "curves": "store.table"}
 
 __all__ = ["RunSpec", "curves", "load", "make_spec", "results", "run"]
 

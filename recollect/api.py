@@ -4,14 +4,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from recollect.checkpoint import load_weights
 from recollect.errors import BadInput
-from recollect.execute import WEIGHTS, initial_model
-from recollect.executors import Inline, within_reach
-from recollect.model import Model
 from recollect.spec import RunSpec
 from recollect.store import DEFAULT, Record, Store
 from recollect.sweep import Grid, Listener, sweep
+from recollect.sweep.executors import Inline, within_reach
+from recollect.training.checkpoint import load_weights
+from recollect.training.execute import WEIGHTS, initial_model
+from recollect.training.model import Model
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ import pytest
 
 from recollect.cli import main
 from recollect.store import Store
+from tests.support.places import ROOT
 
-ROOT = Path(__file__).parent.parent
 TEXT = "".join((ROOT / name).read_text() for name in ("README.md", "docs/studies.md"))
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
 LINES = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines() if line]

@@ -3,15 +3,15 @@
 from recollect.claims import ablations, dynamics, learning_rate, newer, scaling
 from recollect.claims.claim import Claim, Finding, Verdict
 from recollect.claims.evidence import Evidence, gather
-from recollect.select import Select
 from recollect.store import Store
+from recollect.window.select import Select
 
 CLAIMS: dict[int, Claim] = {
     claim.number: claim for part in (learning_rate, scaling, dynamics, ablations, newer) for claim in part.CLAIMS
 }
 
 
-def ledger(store: Store, rows: Select = "validation") -> list[Verdict]:
+def ledger(store: Store, select: Select = "validation") -> list[Verdict]:
     """Every claim, judged at every scale at which the store has runs of its study; open once where there are none."""
     scales: dict[str, list[str]] = {}
     studies = {claim.study for claim in CLAIMS.values()}
@@ -20,7 +20,7 @@ def ledger(store: Store, rows: Select = "validation") -> list[Verdict]:
             scales[tally.study].append(tally.scale)
     moving = {claim.study for claim in dynamics.CLAIMS}
     gathered = {
-        (study, scale): gather(store, study, scale, rows, curves=study in moving)
+        (study, scale): gather(store, study, scale, select, curves=study in moving)
         for study, found in scales.items()
         for scale in found
     }

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
 
-from recollect.select import Choice, Select, by_cell, by_label, by_lr, finished, how_chosen, select, window_of
 from recollect.spec import RunSpec
 from recollect.store import Record, Store
 from recollect.window import Window
+from recollect.window.select import Choice, Select, by_cell, by_label, by_lr, choose, finished, how_chosen, window_of
 
 
-class Place(NamedTuple):
+class Sizes(NamedTuple):
     """Where two models are comparable: the same task, width and depth."""
 
     task: str
@@ -30,12 +30,12 @@ class Cell(NamedTuple):
 
     spec: RunSpec
     records: list[Record]
-    rows: Select
+    select: Select
 
     @property
     def choice(self) -> Choice:
         """At the learning rate that the validation rows choose, or the reported ones."""
-        found = select(self.records, self.rows)
+        found = choose(self.records, self.select)
         assert found is not None
         return found
 
@@ -65,16 +65,16 @@ class Evidence:
     study: str
     scale: str
     runs: Mapping[str, list[Record]]
-    rows: Select = "validation"
+    select: Select = "validation"
 
-    def of(self, label: str) -> dict[Place, Cell]:
+    def of(self, label: str) -> dict[Sizes, Cell]:
         """The finished cells of one model, in the study's order."""
         return self._cells[label]
 
     @cached_property
-    def _cells(self) -> dict[str, dict[Place, Cell]]:
+    def _cells(self) -> dict[str, dict[Sizes, Cell]]:
         return {
-            label: dict(_placed(records, self.rows) for records in by_cell(finished(runs)).values())
+            label: dict(_placed(records, self.select) for records in by_cell(finished(runs)).values())
             for label, runs in self.runs.items()
         }
 
@@ -87,7 +87,7 @@ class Evidence:
         """The fewest seeds at the chosen learning rate among the cells of these models."""
         return min(len(cell.choice.seeds) for label in labels for cell in self.of(label).values())
 
-    def name(self, label: str, place: Place) -> str:
+    def name(self, label: str, place: Sizes) -> str:
         """A model, and of its place what differs between runs and the label does not say; the rest is in the budget."""
         pairs = zip(place.words, self._words, strict=True)
         return ", ".join([label, *(words for words, found in pairs if len(found) > 1 and words not in label)])
@@ -99,7 +99,7 @@ class Evidence:
         shared = [one for words in sizes if len(words) == 1 for one in words]
         steps = sorted({spec.train.steps for spec in specs})
         span = f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}" if steps else "no"
-        parts = (", ".join([*tasks, *shared]), f"{span} steps", how_chosen(self.rows))
+        parts = (", ".join([*tasks, *shared]), f"{span} steps", how_chosen(self.select))
         return "; ".join(filter(None, parts)) if specs else ""
 
     @cached_property
@@ -109,14 +109,14 @@ class Evidence:
         return [list(dict.fromkeys(column)) for column in zip(*words, strict=True)] or [[], [], []]
 
 
-def _place(spec: RunSpec) -> Place:
-    return Place(spec.task.short(), spec.task.length, spec.model.d_model, spec.model.n_layers)
+def _place(spec: RunSpec) -> Sizes:
+    return Sizes(spec.task.short(), spec.task.length, spec.model.d_model, spec.model.n_layers)
 
 
-def _placed(records: list[Record], rows: Select) -> tuple[Place, Cell]:
-    return _place(records[0].spec), Cell(records[0].spec, records, rows)
+def _placed(records: list[Record], select: Select) -> tuple[Sizes, Cell]:
+    return _place(records[0].spec), Cell(records[0].spec, records, select)
 
 
-def gather(store: Store, study: str, scale: str, rows: Select = "validation", *, curves: bool = False) -> Evidence:
+def gather(store: Store, study: str, scale: str, select: Select = "validation", *, curves: bool = False) -> Evidence:
     """The evidence of a study at a scale; curves are read only where a claim looks at them."""
-    return Evidence(study, scale, by_label(store.labelled(study, scale, curves=curves)), rows)
+    return Evidence(study, scale, by_label(store.labelled(study, scale, curves=curves)), select)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
 from recollect.claims.claim import Finding, Word
-from recollect.claims.evidence import Cell, Evidence, Place
+from recollect.claims.evidence import Cell, Evidence, Sizes
 from recollect.window import wider
 
 Test = Callable[[Evidence], Finding]
@@ -20,7 +20,7 @@ def decide(supported: bool, contradicted: bool) -> Word:
     return "supported" if supported else "contradicted" if contradicted else "open"
 
 
-def cells(evidence: Evidence, labels: Sequence[str]) -> Iterator[tuple[str, Place, Cell]]:
+def cells(evidence: Evidence, labels: Sequence[str]) -> Iterator[tuple[str, Sizes, Cell]]:
     """Every cell of these models."""
     for label in labels:
         for place, cell in evidence.of(label).items():

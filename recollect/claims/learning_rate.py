@@ -5,8 +5,8 @@ import math
 from recollect.claims.claim import Claim, Finding
 from recollect.claims.evidence import Cell, Evidence
 from recollect.claims.judge import RECURRENT, along, at_least, cells, decide, show, spread, wider_than, width
-from recollect.protocols import ZOOLOGY
-from recollect.select import accuracy, select
+from recollect.spec.protocols import ZOOLOGY
+from recollect.window.select import accuracy, choose
 
 
 def outside(evidence: Evidence) -> Finding:
@@ -45,7 +45,7 @@ def finer(evidence: Evidence) -> Finding:
     """The best of all rates against the best of Zoology's four, for the recurrent models."""
     gains = []
     for _, _, cell in cells(evidence, RECURRENT):
-        coarse = select([run for run in cell.records if run.spec.train.lr in ZOOLOGY.lrs])
+        coarse = choose([run for run in cell.records if run.spec.train.lr in ZOOLOGY.lrs])
         if coarse is not None:
             gains.append(cell.choice.mean - coarse.mean)
     if not gains:

@@ -10,13 +10,13 @@ from recollect.errors import BadInput
 
 COMMANDS = {
     "train": ("train:train", "Train one model and keep its record."),
-    "run": ("study:run", "Run a study or a sweep file: train what is missing, draw its figure."),
+    "run": ("run:run", "Run a study or a sweep file: train what is missing, draw its figure."),
     "window": ("window:window", "Find the range of learning rates in which a model learns, with few runs."),
     "status": ("status:status", "Show how far every study is."),
     "claims": ("claims:claims", "Judge the paper's claims by what is in the store."),
-    "list": ("look:list_", "List tasks, mixers, protocols, studies or runs."),
-    "show": ("look:show", "Show one run (result, complete spec, where it ran), or one cell."),
-    "diff": ("look:diff", "Show in which fields two runs differ."),
+    "list": ("list:list_", "List tasks, mixers, protocols, studies or runs."),
+    "show": ("show:show", "Show one run (result, complete spec, where it ran), or one cell."),
+    "diff": ("diff:diff", "Show in which fields two runs differ."),
     "report": ("report:report", "Draw a store: figures, tables, one page to browse."),
     "export": ("export:export", "Write results as CSV, Parquet or JSON."),
     "store": ("store:app", "Merge stores, delete runs."),

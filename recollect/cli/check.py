@@ -26,7 +26,7 @@ def check(
     """
     options = {key.removeprefix("model.mixer."): value for key, value in read_sets(set_).items()}
     made = mixer_options(mixer, options)
-    from recollect.check import check_mixer
+    from recollect.training.check import check_mixer
 
     findings = check_mixer(made, d_model)
     for finding in findings:

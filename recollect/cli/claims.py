@@ -10,12 +10,12 @@ from rich.markup import escape
 from rich.table import Table
 
 from recollect.claims import CLAIMS, Evidence, Verdict, ledger
-from recollect.cli.live import table_console
+from recollect.cli.display.live import table_console
 from recollect.cli.options import Json, StorePath
 from recollect.cli.report import SelectOn
 from recollect.errors import BadInput
-from recollect.select import Select
 from recollect.store import DEFAULT, NoStore, Store
+from recollect.window.select import Select
 
 COLOURS: dict[str, str] = {"supported": "green", "contradicted": "red", "open": "dim"}
 
@@ -55,10 +55,10 @@ def claims(
     print_verdicts(found, rules)
 
 
-def judged(store: StorePath, rows: Select) -> list[Verdict]:
+def judged(store: StorePath, select: Select) -> list[Verdict]:
     """The ledger; without a store everything is open."""
     try:
-        return ledger(Store(store), rows)
+        return ledger(Store(store), select)
     except NoStore:
         return [claim.judge(Evidence("", "", {})) for claim in CLAIMS.values()]
 

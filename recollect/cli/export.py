@@ -43,7 +43,7 @@ def export(
     """
     chosen = [name for name, flag in zip(FORMATS, (csv, json_, parquet), strict=True) if flag]
     kind = choose(chosen, file)
-    from recollect import table
+    from recollect.store import table
 
     opened = Store(store)
     frame = table.curves(opened, study) if curves else table.results(opened, study)

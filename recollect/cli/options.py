@@ -7,8 +7,8 @@ from typing import Annotated, Any
 import yaml
 from cyclopts import Parameter
 
-from recollect.compose import flatten
 from recollect.errors import BadInput
+from recollect.spec.compose import flatten
 
 StorePath = Annotated[Path, Parameter(name=["--store"], help="the store's file")]
 Sets = Annotated[

@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from recollect.protocols import PROTOCOLS, find_protocol
+from recollect.spec.protocols import PROTOCOLS, find_protocol
 
 app = App(name="protocols", help="Show the presets of how to train, or how two of them differ.")
 

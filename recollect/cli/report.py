@@ -9,8 +9,8 @@ from cyclopts import Parameter
 
 from recollect.cli.options import StorePath, check_folder
 from recollect.errors import BadInput
-from recollect.select import Select
 from recollect.store import DEFAULT, Store
+from recollect.window.select import Select
 
 if TYPE_CHECKING:
     from recollect.claims import Verdict
@@ -54,14 +54,14 @@ def report(
         webbrowser.open(files[0].resolve().as_uri())
 
 
-def make(store: Store, out: Path, formats: Formats, study: str | None, rows: Select) -> list[Path]:
+def make(store: Store, out: Path, formats: Formats, study: str | None, select: Select) -> list[Path]:
     """Write the report with the claims that the store has runs for; the files, the page first."""
     from recollect.claims import ledger
     from recollect.report.write import USUAL, check_study, write_report
 
     check_study(store, study)
-    verdicts = [verdict for verdict in ledger(store, rows) if study in (None, verdict.claim.study)]
-    return write_report(store, out, formats or USUAL, study, claim_rows(verdicts), rows)
+    verdicts = [verdict for verdict in ledger(store, select) if study in (None, verdict.claim.study)]
+    return write_report(store, out, formats or USUAL, study, claim_rows(verdicts), select)
 
 
 def claim_rows(verdicts: "Sequence[Verdict]") -> "list[ClaimRow]":

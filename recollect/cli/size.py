@@ -9,9 +9,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recollect.cli.options import Json, Sets, overrides
-from recollect.compose import make_spec
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
+from recollect.spec.compose import make_spec
 
 WIDEST = 2**17
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
@@ -55,9 +55,9 @@ def size(
         raise BadInput(f"--multiple: must be at least 1 (got {multiple})")
     else:
         spec = of_width(width_for(read_count(params), multiple, of_width))
-    from recollect.model import measure
+    from recollect.training.model import sizes
 
-    n_params, state_size = measure(spec)
+    n_params, state_size = sizes(spec)
     found = {"d_model": spec.model.d_model, "n_params": n_params, "state_size": state_size}
     width = f"d_model {spec.model.d_model}: " if params is not None else ""
     print(json.dumps(found) if json_ else f"{width}{n_params:,} parameters, state of {state_size:,} numbers")
@@ -73,13 +73,13 @@ def read_count(text: str) -> int:
 
 def width_for(budget: int, step: int, of_width: Callable[[int], RunSpec]) -> int:
     """The width whose model comes closest to the budget; parameters grow with the width, so it is found by halving."""
-    from recollect.model import measure
+    from recollect.training.model import sizes
 
     @cache
     def count(steps: int) -> tuple[int, int]:
         """The first possible width from so many steps on, and its parameters."""
         width = allowed(steps * step, step, of_width)
-        return width, measure(of_width(width))[0]
+        return width, sizes(of_width(width))[0]
 
     low, high = 1, 1
     while count(high)[1] < budget:

@@ -10,11 +10,11 @@ from typing import Any
 
 from rich.table import Table
 
-from recollect.cli.board import duration
-from recollect.cli.live import table_console
+from recollect.cli.display.board import duration
+from recollect.cli.display.live import table_console
 from recollect.cli.options import Json, StorePath
-from recollect.lock import Writer, who_writes
 from recollect.store import DEFAULT, STATUSES, Store
+from recollect.store.lock import Writer, who_writes
 
 
 @dataclass

@@ -26,7 +26,7 @@ def merge(into: Path, *others: Path) -> None:
         raise BadInput("store merge: name at least two stores, first the one that the others go into")
     for other in others:
         Store(other).close()
-    from recollect.merge import merge as merge_stores
+    from recollect.store.merge import merge as merge_stores
 
     opened = Store(into, create=True)
     for other in others:

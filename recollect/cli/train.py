@@ -41,16 +41,16 @@ def train(
         A name (`recollect list mixers`), `path/to/file.py:Class` for your own, or several joined by commas, one per
         layer.
     """
-    from recollect.compose import make_spec
+    from recollect.spec.compose import make_spec
 
     short = {"train.lr": lr, "model.d_model": d_model, "model.n_layers": n_layers, "seed": seed, "train.steps": steps}
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
-    from recollect.check import preflight
-    from recollect.cli.live import Live
-    from recollect.executors import Inline
+    from recollect.cli.display.live import Live
     from recollect.store import Store
     from recollect.sweep import Grid, sweep
+    from recollect.sweep.executors import Inline
+    from recollect.training.check import preflight
 
     preflight(made)
     opened = Store(store, create=True)

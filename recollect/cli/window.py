@@ -9,18 +9,19 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recollect.cli.board import Board, show
+from recollect.cli.display.board import Board, show
+from recollect.cli.display.watch import describe_case, preflight_foreign, stoppable
+from recollect.cli.executor import How
 from recollect.cli.options import Json, Sets, StorePath, check_folder, overrides
-from recollect.cli.sweeping import How, describe_case, preflight_foreign, stoppable
-from recollect.compose import make_spec
 from recollect.errors import BadInput
-from recollect.events import Event, Started
-from recollect.executors import Executor, Unavailable
 from recollect.spec import MIXER_OPTIONS, RunSpec
+from recollect.spec.compose import make_spec
+from recollect.spec.events import Event, Started
 from recollect.store import DEFAULT, NoStore, Record, Store
 from recollect.studies import Case
 from recollect.sweep import RETRIES, Listener, sweep
-from recollect.sweepfile import label
+from recollect.sweep.executors import Executor, Unavailable
+from recollect.sweep.files import label
 from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
 
 STUDY = "window"
@@ -104,7 +105,7 @@ def window(
         print(f"{name}: no finished run", file=sys.stderr if json_ else sys.stdout)
     found = [one for one in searched.values() if one is not None]
     if found:
-        from recollect.cli.found import show_found
+        from recollect.cli.display.found import show_found
 
         show_found(found, out, plain=json_)
     return 1 if bad or len(found) < len(cells) else 0
@@ -205,7 +206,7 @@ def stored(path: Path, cells: Mapping[str, CellSearch]) -> list[Record]:
 
 def explain(cells: Mapping[str, CellSearch], path: Path, workers: int) -> None:
     """What would be done: the runs that come first, and the most that all of them may take."""
-    from recollect.cli.dry import print_costs
+    from recollect.cli.display.dry import print_costs
 
     known, todo = stored(path, cells), list[RunSpec]()
     most = sum(cell.search.max_runs for cell in cells.values())

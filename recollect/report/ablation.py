@@ -9,8 +9,8 @@ from recollect.report.axes import draw_upright_floors, empty
 from recollect.report.cells import CellRow, cell_rows
 from recollect.report.note import floors, note
 from recollect.report.style import INK, mixer_colour
-from recollect.select import Select
 from recollect.store import Record
+from recollect.window.select import Select
 
 
 @dataclass(frozen=True)
@@ -24,12 +24,12 @@ class AblationFigure:
 
 
 def ablation_figure(
-    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select_on: Select = "validation"
+    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select: Select = "validation"
 ) -> AblationFigure:
     """The cells under their labels, each at its best learning rate."""
     records, labels = [record for _, record in labelled], {record.id: label for label, record in labelled}
-    rows = [row for row in cell_rows(records, labels, select_on) if row.choice is not None]
-    return AblationFigure(title, note(records, scale, select_on), tuple(rows), floors(records))
+    rows = [row for row in cell_rows(records, labels, select) if row.choice is not None]
+    return AblationFigure(title, note(records, scale, select), tuple(rows), floors(records))
 
 
 def names(rows: Sequence[CellRow], sizes: bool) -> list[str]:

@@ -9,8 +9,8 @@ from matplotlib.axes import Axes
 
 from recollect.report.axes import empty, legend_beside
 from recollect.report.style import outcome_colour
-from recollect.select import by_lr, finished
 from recollect.store import Record
+from recollect.window.select import by_lr, finished
 
 ORDER = ("solved", "partial", "guessing", "stuck", "diverged")
 

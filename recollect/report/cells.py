@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.compose import flatten
 from recollect.report.style import mixer_name
-from recollect.select import Choice, Select, by_cell, finished, select, window_of
 from recollect.spec import RunSpec
+from recollect.spec.compose import flatten
 from recollect.store import Record
 from recollect.window import THRESHOLD, Window
+from recollect.window.select import Choice, Select, by_cell, choose, finished, window_of
 
 OWN = ("train.lr", "seed")
 """Fields in which the runs of one cell differ."""
@@ -38,7 +38,7 @@ class CellRow:
 def cell_rows(
     records: Sequence[Record],
     labels: Mapping[str, str] | None = None,
-    select_on: Select = "validation",
+    select: Select = "validation",
     threshold: float = THRESHOLD,
 ) -> list[CellRow]:
     """A row per cell, in the order of the records; `labels` names runs (a study's labels), else their options do."""
@@ -46,11 +46,11 @@ def cell_rows(
     names = cell_names({cell: found[0].spec for cell, found in cells.items()})
     given = labels or {}
     return [
-        _row(given.get(found[0].id, names[cell]), found, select_on, threshold) for cell, found in cells.items() if found
+        _row(given.get(found[0].id, names[cell]), found, select, threshold) for cell, found in cells.items() if found
     ]
 
 
-def _row(label: str, records: Sequence[Record], select_on: Select, threshold: float) -> CellRow:
+def _row(label: str, records: Sequence[Record], select: Select, threshold: float) -> CellRow:
     done, spec = finished(records), records[0].spec
     result = (done[0].result if done else None) or {}
     tested = {record.spec.train.lr for record in done}
@@ -64,7 +64,7 @@ def _row(label: str, records: Sequence[Record], select_on: Select, threshold: fl
         n_params=result.get("n_params"),
         state_size=result.get("state_size"),
         floors=result.get("floors", {}),
-        choice=select(records, select_on),
+        choice=choose(records, select),
         window=window_of(done, threshold) if len(tested) >= FEWEST_RATES else None,
     )
 

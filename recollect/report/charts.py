@@ -10,9 +10,9 @@ from typing import Any
 
 import altair as alt
 
-from recollect.protocols import ZOOLOGY
 from recollect.report.bands import ORDER
 from recollect.report.style import OUTCOMES, STUCK, looks
+from recollect.spec.protocols import ZOOLOGY
 
 Plain = dict[str, Any]
 HEIGHT = 240

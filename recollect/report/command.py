@@ -7,10 +7,10 @@ from typing import Any
 
 import yaml
 
-from recollect.compose import flatten, make_spec
 from recollect.errors import BadInput
-from recollect.protocols import PROTOCOLS
 from recollect.spec import ForeignOptions, MixerOptions, RunSpec
+from recollect.spec.compose import flatten, make_spec
+from recollect.spec.protocols import PROTOCOLS
 
 Flat = dict[str, Any]
 FLAGS = {"model.d_model": "--d-model", "model.n_layers": "--n-layers", "train.steps": "--steps"}

@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from recollect.report.axes import draw_floors, empty, legend_beside
 from recollect.report.note import floors, note
 from recollect.report.style import looks, mixer_name
-from recollect.select import Select, by_cell, by_label, finished, select
 from recollect.store import Record
 from recollect.window import THRESHOLD
+from recollect.window.select import Select, by_cell, by_label, choose, finished
 
 Measure = Literal["accuracy", "loss"]
 Values = list[float | None]
@@ -52,14 +52,14 @@ def dynamics(labelled: Sequence[tuple[str, Record]], title: str, scale: str) -> 
     return Dynamics(title, note(records, scale), [_curve(label, record) for label, record in done], floors(records))
 
 
-def at_best(labelled: Sequence[tuple[str, Record]], select_on: Select = "validation") -> list[tuple[str, Record]]:
+def at_best(labelled: Sequence[tuple[str, Record]], select: Select = "validation") -> list[tuple[str, Record]]:
     """Of every label the runs of its narrowest cell that recalls, else of its widest, at the best learning rate."""
-    return [(label, run) for label, records in by_label(labelled).items() for run in _best(records, select_on)]
+    return [(label, run) for label, records in by_label(labelled).items() for run in _best(records, select)]
 
 
-def _best(records: Sequence[Record], select_on: Select) -> list[Record]:
+def _best(records: Sequence[Record], select: Select) -> list[Record]:
     cells = sorted(by_cell(finished(records)).values(), key=lambda runs: runs[0].spec.model.d_model)
-    choices = [choice for runs in cells if (choice := select(runs, select_on)) is not None]
+    choices = [choice for runs in cells if (choice := choose(runs, select)) is not None]
     if not choices:
         return []
     chosen = next((choice for choice in choices if choice.mean >= THRESHOLD), choices[-1])

@@ -20,8 +20,8 @@ from recollect.report.note import note, wrapped
 from recollect.report.params import draw_params, params_figure
 from recollect.report.style import INK, PAGE, RC, outputs, plain_metadata
 from recollect.report.width import draw_width, width_figure
-from recollect.select import Select, by_label
 from recollect.store import Record
+from recollect.window.select import Select, by_label
 
 Labelled = Sequence[tuple[str, Record]]
 Draw = Callable[[Axes], None]
@@ -38,12 +38,12 @@ MEASURES: tuple[Measure, ...] = ("accuracy", "lr", "window")
 
 
 def draw_figure(
-    kind: str, labelled: Labelled, title: str, scale: str, inches: float = PAGE, select_on: Select = "validation"
+    kind: str, labelled: Labelled, title: str, scale: str, inches: float = PAGE, select: Select = "validation"
 ) -> Figure:
     """A figure of one kind (`KINDS`), with title and small print."""
     if kind not in KINDS:
         raise unknown("figure", kind, KINDS)
-    chosen: dict[str, Select] = {"select_on": select_on} if kind in CHOOSING else {}
+    chosen: dict[str, Select] = {"select": select} if kind in CHOOSING else {}
     panels = KINDS[kind](labelled, scale, **chosen) or [empty]
     small = note([record for _, record in labelled], scale, **chosen)
     with mpl.rc_context(RC):
@@ -127,13 +127,13 @@ def _order(record: Record) -> tuple[int, int, int]:
     return record.spec.task.length, record.spec.model.d_model, record.spec.model.n_layers
 
 
-def _dynamics(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
-    value = dynamics(at_best(labelled, select_on), "", scale)
+def _dynamics(labelled: Labelled, scale: str, select: Select) -> list[Draw]:
+    value = dynamics(at_best(labelled, select), "", scale)
     return [partial(draw_dynamics, value), partial(draw_dynamics, value, measure="loss")]
 
 
-def _accuracy(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
-    return _dynamics(labelled, scale, select_on)[:1]
+def _accuracy(labelled: Labelled, scale: str, select: Select) -> list[Draw]:
+    return _dynamics(labelled, scale, select)[:1]
 
 
 def is_flat(draw: Draw) -> bool:
@@ -165,27 +165,27 @@ def _lengths(labelled: Labelled, scale: str) -> list[Draw]:
     return [partial(draw_lengths, lengths(labelled, "", scale))]
 
 
-def _width(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
-    return [partial(draw_width, column) for column in width_figure(labelled, "", scale, select_on).columns]
+def _width(labelled: Labelled, scale: str, select: Select) -> list[Draw]:
+    return [partial(draw_width, column) for column in width_figure(labelled, "", scale, select).columns]
 
 
-def _params(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
-    value = params_figure(labelled, "", scale, select_on)
+def _params(labelled: Labelled, scale: str, select: Select) -> list[Draw]:
+    value = params_figure(labelled, "", scale, select)
     return [partial(draw_params, value), partial(draw_params, value, against="state")]
 
 
-def _ablation(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
+def _ablation(labelled: Labelled, scale: str, select: Select) -> list[Draw]:
     return [
-        partial(draw_ablation, ablation_figure(found, name, scale, select_on))
+        partial(draw_ablation, ablation_figure(found, name, scale, select))
         for name, found in by_panel(labelled).items()
     ]
 
 
-def _heatmap(labelled: Labelled, scale: str, select_on: Select) -> list[Draw]:
+def _heatmap(labelled: Labelled, scale: str, select: Select) -> list[Draw]:
     """A row of three measures for each label; over lengths where those differ, else over depths."""
     side: Side = "length" if len({record.spec.task.length for _, record in labelled}) > 1 else "depth"
     return [
-        partial(draw_heatmap, heatmap(records, f"{label}\n{NAMES[measure]}", scale, measure, side, select_on))
+        partial(draw_heatmap, heatmap(records, f"{label}\n{NAMES[measure]}", scale, measure, side, select))
         for label, records in by_label(labelled).items()
         for measure in MEASURES
     ]

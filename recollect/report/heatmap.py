@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from recollect.report.axes import empty
 from recollect.report.cells import CellRow, cell_rows
 from recollect.report.note import note
-from recollect.select import Select
 from recollect.spec import RunSpec
 from recollect.store import Record
+from recollect.window.select import Select
 
 Measure = Literal["accuracy", "lr", "window"]
 Side = Literal["depth", "length"]
@@ -39,14 +39,14 @@ def heatmap(
     scale: str,
     measure: Measure = "accuracy",
     side: Side = "depth",
-    select_on: Select = "validation",
+    select: Select = "validation",
 ) -> Heatmap:
     """One measure over width and depth, or width and length; among cells of one square the most accurate is shown."""
-    cells = [row for row in cell_rows(records, select_on=select_on) if row.choice is not None]
+    cells = [row for row in cell_rows(records, select=select) if row.choice is not None]
     widths = tuple(sorted({row.spec.model.d_model for row in cells}))
     rows = tuple(sorted({_side(row.spec, side) for row in cells}))
     values = tuple(tuple(_value(cells, side, row, width, measure) for width in widths) for row in rows)
-    return Heatmap(title, note(records, scale, select_on), measure, side, widths, rows, values)
+    return Heatmap(title, note(records, scale, select), measure, side, widths, rows, values)
 
 
 def _side(spec: RunSpec, side: Side) -> int:

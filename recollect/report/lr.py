@@ -7,14 +7,14 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from recollect.protocols import ZOOLOGY
 from recollect.report.axes import draw_floors, empty, legend_beside
 from recollect.report.bands import edges
 from recollect.report.note import floors, note
 from recollect.report.style import INK, Look, looks, mixer_name
-from recollect.select import accuracy, by_cell, by_lr, finished, window_of
+from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
 from recollect.window import THRESHOLD, Estimate, Window
+from recollect.window.select import accuracy, by_cell, by_lr, finished, window_of
 
 RAIL, GAP = 1.045, 0.04
 """Where the first window's bar lies, above an accuracy of 1, and how far apart two are."""

@@ -4,11 +4,11 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from recollect.select import Select, finished, how_chosen
 from recollect.store import Record
+from recollect.window.select import Select, finished, how_chosen
 
 
-def note(records: Sequence[Record], scale: str, select_on: Select = "validation") -> str:
+def note(records: Sequence[Record], scale: str, select: Select = "validation") -> str:
     """What the finished runs share, or the span of it; and how learning rates were chosen, if not by the rule."""
     done = finished(records)
     at = f" at scale {scale}" if scale else ""
@@ -23,7 +23,7 @@ def note(records: Sequence[Record], scale: str, select_on: Select = "validation"
         f"budget {span(spec.train.steps for spec in specs)} steps",
         seeds(done),
         f"scale {scale}" if scale else "",
-        how_chosen(select_on),
+        how_chosen(select),
     ]
     return "; ".join(filter(None, parts))
 

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
-from recollect.compose import flatten
 from recollect.report.cells import OWN, CellRow, cell_rows
 from recollect.report.charts import cells_chart, curve_charts, study_charts
 from recollect.report.command import cell_command, command
 from recollect.report.note import note
 from recollect.report.style import mixer_colour, mixer_name
 from recollect.report.tables import window_text
-from recollect.select import Select
+from recollect.spec.compose import flatten
 from recollect.store import STATUSES, Record, Store
 from recollect.studies import STUDIES, Study
+from recollect.window.select import Select
 
 POINTS = 30
 """Points that a curve keeps on the page, the first and the last among them."""
@@ -54,10 +54,10 @@ class StudyCard:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole page; `selected` are the rows that chose the learning rates."""
+    """The whole page; `select` are the rows that chose the learning rates."""
 
     title: str
-    selected: Select
+    select: Select
     statuses: dict[str, int]
     outcomes: dict[str, int]
     studies: tuple[StudyCard, ...]
@@ -73,10 +73,10 @@ def page(
     records: Sequence[Record],
     study: str | None = None,
     claims: Sequence[ClaimRow] = (),
-    select_on: Select = "validation",
+    select: Select = "validation",
 ) -> Page:
     """All records of a store, with their curves, or those of one study of it."""
-    rows = sorted(cell_rows(records, select_on=select_on), key=_order)
+    rows = sorted(cell_rows(records, select=select), key=_order)
     place = {row.cell: i for i, row in enumerate(rows)}
     commands = [cell_command(row.spec) for row in rows]
     ordered = sorted(records, key=lambda record: (place[record.cell], record.spec.train.lr, record.spec.seed))
@@ -84,10 +84,10 @@ def page(
     colours = {name: mixer_colour(name) for name in sorted({row.mixer for row in rows})}
     return Page(
         title=f"recollect: {study or store.path.name}",
-        selected=select_on,
+        select=select,
         statuses=_statuses(records),
         outcomes=_outcomes(records),
-        studies=tuple(study_cards(store, records, study, select_on)),
+        studies=tuple(study_cards(store, records, study, select)),
         claims=tuple(claims),
         cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
         runs=runs,
@@ -102,17 +102,17 @@ def _order(row: CellRow) -> tuple[str, str, int, int, str]:
 
 
 def study_cards(
-    store: Store, records: Sequence[Record], study: str | None = None, select_on: Select = "validation"
+    store: Store, records: Sequence[Record], study: str | None = None, select: Select = "validation"
 ) -> Iterable[StudyCard]:
     """The studies of a store, or the one that is asked for, at every scale they were run at."""
     known = {record.id: record for record in records}
     named = [tally for tally in store.tallies() if tally.study and study in (None, tally.study)]
     for (name, scale), _ in groupby(named, key=lambda tally: (tally.study, tally.scale)):
         labels = store.labels(name, scale)
-        yield _card(name, scale, [(label, known[run]) for run, label in labels.items() if run in known], select_on)
+        yield _card(name, scale, [(label, known[run]) for run, label in labels.items() if run in known], select)
 
 
-def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]], select_on: Select) -> StudyCard:
+def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]], select: Select) -> StudyCard:
     records = [record for _, record in labelled]
     kind = figure_kind(name, records)
     known = STUDIES.get(name)
@@ -121,7 +121,7 @@ def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]], select_
         scale=scale,
         title=known.title if known else name,
         question=known.question.strip() if known else "A sweep file.",
-        note=note(records, scale, select_on) + _left_out(known, scale),
+        note=note(records, scale, select) + _left_out(known, scale),
         statuses=_statuses(records),
         outcomes=_outcomes(records),
         kind=kind,

@@ -11,8 +11,8 @@ from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 from recollect.report.axes import draw_floors, empty
 from recollect.report.note import floors, note
 from recollect.report.style import INK, LINES, mixer_colour, mixer_name
-from recollect.select import Choice, Select, by_cell, finished, select
 from recollect.store import Record
+from recollect.window.select import Choice, Select, by_cell, choose, finished
 
 Against = Literal["parameters", "state"]
 NAMES = {"parameters": "parameters", "state": "numbers in the state"}
@@ -44,16 +44,16 @@ class ParamsFigure:
 
 
 def params_figure(
-    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select_on: Select = "validation"
+    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select: Select = "validation"
 ) -> ParamsFigure:
     """Test accuracy of every cell at its best learning rate, with its number of parameters and state size."""
     records, names = [record for _, record in labelled], {record.id: label for label, record in labelled}
-    points = [_point(names[found[0].id], found, select_on) for found in by_cell(finished(records)).values()]
-    return ParamsFigure(title, note(records, scale, select_on), tuple(points), floors(records))
+    points = [_point(names[found[0].id], found, select) for found in by_cell(finished(records)).values()]
+    return ParamsFigure(title, note(records, scale, select), tuple(points), floors(records))
 
 
-def _point(label: str, records: Sequence[Record], select_on: Select) -> ModelPoint:
-    spec, result, choice = records[0].spec, records[0].result, select(records, select_on)
+def _point(label: str, records: Sequence[Record], select: Select) -> ModelPoint:
+    spec, result, choice = records[0].spec, records[0].result, choose(records, select)
     assert result is not None
     assert choice is not None
     return ModelPoint(

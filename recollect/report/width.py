@@ -5,12 +5,12 @@ from dataclasses import dataclass
 
 from matplotlib.axes import Axes
 
-from recollect.protocols import ZOOLOGY
 from recollect.report.axes import draw_floors, empty
 from recollect.report.note import floors, note
 from recollect.report.style import INK, looks, mixer_name
-from recollect.select import Choice, Select, by_cell, by_label, select
+from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
+from recollect.window.select import Choice, Select, by_cell, by_label, choose
 
 
 @dataclass(frozen=True)
@@ -50,35 +50,35 @@ class WidthFigure:
 
 
 def width_figure(
-    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select_on: Select = "validation"
+    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select: Select = "validation"
 ) -> WidthFigure:
     """Test accuracy at each cell's best learning rate, over widths, for every task size; shortest rows first."""
     records = [record for _, record in labelled]
     tasks = sorted({(record.spec.task.length, record.spec.task.short()) for record in records})
     columns = [
-        _column(task, [pair for pair in labelled if pair[1].spec.task.short() == task], select_on) for _, task in tasks
+        _column(task, [pair for pair in labelled if pair[1].spec.task.short() == task], select) for _, task in tasks
     ]
-    return WidthFigure(title, note(records, scale, select_on), tuple(column for column in columns if column.series))
+    return WidthFigure(title, note(records, scale, select), tuple(column for column in columns if column.series))
 
 
-def _column(task: str, labelled: Sequence[tuple[str, Record]], select_on: Select) -> WidthColumn:
-    series = [_series(label, records, select_on) for label, records in by_label(labelled).items()]
+def _column(task: str, labelled: Sequence[tuple[str, Record]], select: Select) -> WidthColumn:
+    series = [_series(label, records, select) for label, records in by_label(labelled).items()]
     shown = tuple(found for found in series if found.points)
     return WidthColumn(task, shown, floors([record for _, record in labelled]))
 
 
-def _series(label: str, records: Sequence[Record], select_on: Select) -> WidthSeries:
+def _series(label: str, records: Sequence[Record], select: Select) -> WidthSeries:
     zoologys = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
     whole = {record.spec.train.lr for record in zoologys} == set(ZOOLOGY.lrs)
-    coarse = _points(zoologys, select_on) if whole and len(zoologys) < len(records) else ()
-    return WidthSeries(label, mixer_name(records[0].spec), _points(records, select_on), coarse)
+    coarse = _points(zoologys, select) if whole and len(zoologys) < len(records) else ()
+    return WidthSeries(label, mixer_name(records[0].spec), _points(records, select), coarse)
 
 
-def _points(records: Sequence[Record], select_on: Select) -> tuple[WidthPoint, ...]:
+def _points(records: Sequence[Record], select: Select) -> tuple[WidthPoint, ...]:
     """The best cell of every width; a label usually has one."""
     best: dict[int, Choice] = {}
     for found in by_cell(records).values():
-        choice, width = select(found, select_on), found[0].spec.model.d_model
+        choice, width = choose(found, select), found[0].spec.model.d_model
         if choice is not None and (width not in best or choice.mean > best[width].mean):
             best[width] = choice
     return tuple(WidthPoint(width, best[width]) for width in sorted(best))

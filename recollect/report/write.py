@@ -10,8 +10,8 @@ from recollect.report.figures import draw_figure, save
 from recollect.report.html import html
 from recollect.report.page import ClaimRow, Page, StudyCard, page
 from recollect.report.tables import ENDINGS, table_text
-from recollect.select import Select
 from recollect.store import Record, Store
+from recollect.window.select import Select
 
 Format = Literal["html", "pdf", "svg", "png", "latex", "csv", "markdown"]
 USUAL: tuple[Format, ...] = ("html", "pdf", "latex", "csv", "markdown")
@@ -24,12 +24,12 @@ def write_report(
     formats: Sequence[Format] = USUAL,
     study: str | None = None,
     claims: Sequence[ClaimRow] = (),
-    select_on: Select = "validation",
+    select: Select = "validation",
 ) -> list[Path]:
     """Write what was asked for; the files, the page first."""
     check_study(store, study)
     records = store.records(study=study, curves=True)
-    value = page(store, records, study, claims, select_on)
+    value = page(store, records, study, claims, select)
     out.mkdir(parents=True, exist_ok=True)
     files = []
     if "html" in formats:
@@ -37,8 +37,8 @@ def write_report(
         files[0].write_text(html(value), encoding="utf-8")
     known = {record.id: record for record in records}
     for card in value.studies:
-        files += _write_study(card, _file_name(card, value), known, out, formats, select_on)
-    return files + _write_tables(records, {}, "cells", out, formats, select_on)
+        files += _write_study(card, _file_name(card, value), known, out, formats, select)
+    return files + _write_tables(records, {}, "cells", out, formats, select)
 
 
 def check_study(store: Store, study: str | None) -> None:
@@ -60,15 +60,15 @@ def _write_study(
     known: Mapping[str, Record],
     out: Path,
     formats: Sequence[Format],
-    select_on: Select,
+    select: Select,
 ) -> list[Path]:
     labelled = [(label, known[run]) for run, label in card.labels.items()]
     endings = [form for form in formats if form in IMAGES]
     files = []
     if endings:
-        figure = draw_figure(card.kind, labelled, card.title, card.scale, select_on=select_on)
+        figure = draw_figure(card.kind, labelled, card.title, card.scale, select=select)
         files += save(figure, out, name, endings)
-    return files + _write_tables([record for _, record in labelled], card.labels, name, out, formats, select_on)
+    return files + _write_tables([record for _, record in labelled], card.labels, name, out, formats, select)
 
 
 def _write_tables(
@@ -77,10 +77,10 @@ def _write_tables(
     name: str,
     out: Path,
     formats: Sequence[Format],
-    select_on: Select,
+    select: Select,
 ) -> list[Path]:
     wanted = {form: out / f"{name}.{ending}" for form, ending in ENDINGS.items() if form in formats}
-    rows = cell_rows(records, labels, select_on) if wanted else []
+    rows = cell_rows(records, labels, select) if wanted else []
     for form, file in wanted.items():
         file.write_text(table_text(rows, form), encoding="utf-8")
     return list(wanted.values())

@@ -1,6 +1,7 @@
 """Specs: frozen, complete descriptions; nothing here imports torch."""
 
 from recollect.spec.base import Frozen, canonical
+from recollect.spec.compose import make_spec
 from recollect.spec.mixers import MIXER_OPTIONS, ForeignOptions, MixerOptions
 from recollect.spec.names import mixer_options
 from recollect.spec.run import NUMERICS, ComputeSpec, Kernel, ModelSpec, RunSpec, TrainSpec
@@ -21,5 +22,6 @@ __all__ = [
     "TaskOptions",
     "TrainSpec",
     "canonical",
+    "make_spec",
     "mixer_options",
 ]

@@ -3,7 +3,7 @@
 from importlib import import_module
 
 from recollect.errors import unknown
-from recollect.studies.study import CHANGED, SCALES, Case, Changes, Model, Scale, Study
+from recollect.studies.study import CHANGED, SCALES, Case, Changes, Scale, Study, Variant
 
 NAMES = (
     "demo",
@@ -21,4 +21,4 @@ def find_study(name: str) -> Study:
     return STUDIES[name]
 
 
-__all__ = ["CHANGED", "SCALES", "STUDIES", "Case", "Changes", "Model", "Scale", "Study", "find_study"]
+__all__ = ["CHANGED", "SCALES", "STUDIES", "Case", "Changes", "Scale", "Study", "Variant", "find_study"]

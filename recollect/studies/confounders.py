@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 EPOCH = 196
 """The paper's epoch in steps, 100,000 rows in batches of 512: fresh rows know no epochs."""
@@ -37,7 +37,7 @@ STUDY = Study(
     question=__doc__ or "",
     figure="table",
     models={
-        f"{mixer}, {name}": Model(mixer, fields)
+        f"{mixer}, {name}": Variant(mixer, fields)
         for mixer in ("attention", "mamba")
         for name, fields in SWITCHES.items()
         if not (mixer == "mamba" and name == "2 heads")

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 STUDY = Study(
     name="conv",
@@ -11,7 +11,7 @@ STUDY = Study(
     question=__doc__ or "",
     figure="table",
     models={
-        f"{taps} tap{'s' * (taps != 1)}, {depth} layer{'s' * (depth > 1)}": Model(
+        f"{taps} tap{'s' * (taps != 1)}, {depth} layer{'s' * (depth > 1)}": Variant(
             "mamba", {"model.mixer.d_conv": taps, "model.n_layers": depth}
         )
         for depth in (1, 2)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.scales import LAPTOP, SMOKE
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 STUDY = Study(
     name="demo",
@@ -11,9 +11,9 @@ STUDY = Study(
     question=__doc__ or "",
     figure="dynamics",
     models={
-        "attention, 2 layers": Model("attention", {"model.n_layers": 2}),
-        "attention + conv, 1 layer": Model("attention", {"model.n_layers": 1, "model.mixer.conv": "qkv"}),
-        "attention, 1 layer": Model("attention", {"model.n_layers": 1}),
+        "attention, 2 layers": Variant("attention", {"model.n_layers": 2}),
+        "attention + conv, 1 layer": Variant("attention", {"model.n_layers": 1, "model.mixer.conv": "qkv"}),
+        "attention, 1 layer": Variant("attention", {"model.n_layers": 1}),
     },
     scales={
         "smoke": replace(SMOKE, lrs=(2e-3,)),

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 from recollect.studies.models import SIX
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDTHS, rates, shapes
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
-TWO = Model("attention", {"model.n_layers": 2})
+TWO = Variant("attention", {"model.n_layers": 2})
 
 STUDY = Study(
     name="fig6",

@@ -4,15 +4,15 @@ from dataclasses import replace
 
 from recollect.studies.models import MAMBA
 from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, shapes
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 LARGE = "mamba, state of 32"
 MODELS = {
-    "attention, 2 layers": Model("attention", {"model.n_layers": 2}),
+    "attention, 2 layers": Variant("attention", {"model.n_layers": 2}),
     "mamba": MAMBA,
-    "mamba2": Model("mamba2"),
-    "deltanet": Model("deltanet"),
-    LARGE: Model("mamba", {"model.mixer.d_state": 32}),
+    "mamba2": Variant("mamba2"),
+    "deltanet": Variant("deltanet"),
+    LARGE: Variant("mamba", {"model.mixer.d_state": 32}),
 }
 
 STUDY = Study(

@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
-from recollect.protocols import PAPER as PROTOCOL
-from recollect.protocols import ZOOLOGY
-from recollect.rates import on_lattice
+from recollect.spec.protocols import PAPER as PROTOCOL
+from recollect.spec.protocols import ZOOLOGY
+from recollect.spec.rates import on_lattice
 from recollect.studies.study import Scale
 
 SEEDS = PROTOCOL.seeds

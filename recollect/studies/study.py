@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from recollect.compose import make_spec
 from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
+from recollect.spec.compose import make_spec
 
 SCALES = ("smoke", "laptop", "desk", "paper")
 CHANGED = " (changed)"
@@ -27,7 +27,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Model:
+class Variant:
     """A line of a figure: a mixer, and the fields that make it this variant; they win over the scale's."""
 
     mixer: str
@@ -71,16 +71,16 @@ class Changes:
         shapes = tuple(itertools.product(self.widths, depths)) or scale.shapes
         return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds)
 
-    def choose(self, models: Mapping[str, Model]) -> dict[str, Model]:
+    def choose(self, models: Mapping[str, Variant]) -> dict[str, Variant]:
         """The models that are named, by label or mixer; a user's `file.py:Class` joins them."""
         if not self.mixers:
             return dict(models)
-        chosen: dict[str, Model] = {}
+        chosen: dict[str, Variant] = {}
         for name in self.mixers:
             found = {label: model for label, model in models.items() if name in (label, model.mixer)}
             if not found and ":" not in name:
                 raise unknown("--mixers", name, {*models, *(model.mixer for model in models.values())})
-            chosen |= found or {name: Model(name)}
+            chosen |= found or {name: Variant(name)}
         return chosen
 
 
@@ -95,7 +95,7 @@ class Study:
     title: str
     question: str
     figure: str
-    models: Mapping[str, Model]
+    models: Mapping[str, Variant]
     scales: Mapping[str, Scale]
     task: str = "mqar"
     minutes: Mapping[str, float] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from recollect.studies.copying import COPY_DESK, COPY_LAPTOP, COPY_PAPER, COPY_SMOKE, ROPE
 from recollect.studies.scales import rates
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 DEEP, WIDE = "mamba, deep", "mamba, wide"
 
@@ -14,10 +14,10 @@ STUDY = Study(
     question=__doc__ or "",
     figure="table",
     models={
-        "attention": Model("attention", {**ROPE, "model.block": "mixer+mlp"}),
-        "mamba": Model("mamba"),
-        DEEP: Model("mamba"),
-        WIDE: Model("mamba"),
+        "attention": Variant("attention", {**ROPE, "model.block": "mixer+mlp"}),
+        "mamba": Variant("mamba"),
+        DEEP: Variant("mamba"),
+        WIDE: Variant("mamba"),
     },
     scales={
         "smoke": replace(COPY_SMOKE, own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 32}}),

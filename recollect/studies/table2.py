@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA, NO_CONV, S6_MLP, with_conv
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDTHS, rates, shapes
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 LR = rates(-3, -2, 2)
 SCALES = {
@@ -29,7 +29,7 @@ STUDY = Study(
         "attention + conv on QKV": with_conv("qkv"),
         "mamba": MAMBA,
         "mamba w/o conv": NO_CONV,
-        "mamba w/o gate": Model("mamba", {"model.mixer.gate": False}),
+        "mamba w/o gate": Variant("mamba", {"model.mixer.gate": False}),
         "S6 + MLP": S6_MLP,
     },
     scales=SCALES,

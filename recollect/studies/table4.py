@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
-from recollect.studies.study import Model, Study
+from recollect.studies.study import Study, Variant
 
 ENCODINGS = {
     "none": {},
@@ -19,7 +19,7 @@ STUDY = Study(
     question=__doc__ or "",
     figure="table",
     models={
-        f"{mixer}, {name}": Model(mixer, fields)
+        f"{mixer}, {name}": Variant(mixer, fields)
         for mixer in ("mamba", "hyena", "rwkv4", "h3")
         for name, fields in ENCODINGS.items()
     },

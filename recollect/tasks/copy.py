@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.spec.tasks import CopyOptions
-from recollect.streams import generator
 from recollect.tasks.ngrams import with_duplicates
+from recollect.tasks.streams import generator
 from recollect.tasks.strings import Counts, Examples, Strings, as_batch, join, marks, pack
 from recollect.tasks.task import Batch, Ints
 

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.spec.tasks import StringOptions
-from recollect.streams import generator
+from recollect.tasks.streams import generator
 from recollect.tasks.task import IGNORED, Batch, Ints, Task
 
 PAD, BEGIN, SEPARATOR, END, LETTER = range(5)

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.streams import generator
+from recollect.tasks.streams import generator
 from recollect.tasks.task import Batch, Task
 
 

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.spec import TaskOptions
-from recollect.streams import generator
+from recollect.tasks.streams import generator
 
 Ints = NDArray[np.int32]
 IGNORED = -100

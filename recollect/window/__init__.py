@@ -1,6 +1,6 @@
 """The learning-rate window as a measured quantity: the measure, the search, the comparison. Never imports torch."""
 
-from recollect.rates import on_lattice
+from recollect.spec.rates import on_lattice
 from recollect.window.cell import CellSearch, Searches, readings
 from recollect.window.compare import even_grid_runs, wider
 from recollect.window.found import Found, find, wider_matrix

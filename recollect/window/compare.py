@@ -10,7 +10,7 @@ from recollect.window.curve import logistic, probability
 from recollect.window.edges import edges
 from recollect.window.holes import outside
 from recollect.window.measure import Window
-from recollect.window.posterior import Grid, Posterior, fit
+from recollect.window.posterior import Mesh, Posterior, fit
 from recollect.window.reading import Rate
 
 STEP = 0.05
@@ -42,7 +42,7 @@ def even_grid_runs(window: Window) -> int | None:
     if window.lower is None or window.upper is None or window.width is None or math.isinf(window.width.high):
         return None
     length = (window.lower.high - window.lower.low + window.upper.high - window.upper.low) / 2
-    grid = Grid(window.low, window.high, STEP)
+    grid = Mesh(window.low, window.high, STEP)
     curves = _draw(fit(grid, outside(window.holes, window.rates)))
     place = bisect.bisect_left(SIZES, -length, key=lambda size: -_typical_interval(grid, curves, size))
     return SIZES[place] if place < len(SIZES) else None
@@ -57,7 +57,7 @@ def _draw(posterior: Posterior) -> list[Curve]:
     return list(zip(left.place, left.slope, right.place, right.slope, strict=True))
 
 
-def _typical_interval(grid: Grid, curves: Sequence[Curve], size: int) -> float:
+def _typical_interval(grid: Mesh, curves: Sequence[Curve], size: int) -> float:
     """The median length of an edge's 90 % interval after an even grid of this size."""
     generator = np.random.default_rng(size)
     x = np.linspace(grid.low, grid.high, size)

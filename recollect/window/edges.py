@@ -6,7 +6,7 @@ from functools import lru_cache
 import numpy as np
 
 from recollect.window.curve import Floats, crossings
-from recollect.window.posterior import SLOPES, Grid, Posterior
+from recollect.window.posterior import SLOPES, Mesh, Posterior
 
 FINE = 5
 """Bins to a grid step; odd, so that a grid value can be spread evenly around itself."""
@@ -81,7 +81,7 @@ def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
 
 
 @lru_cache(maxsize=8)
-def _offsets(grid: Grid) -> tuple[Floats, Floats]:
+def _offsets(grid: Mesh) -> tuple[Floats, Floats]:
     """`crossings` for every gap of the grid and every pair of slopes (gap, u, v)."""
     gap, u, v = np.meshgrid(grid.step * np.arange(len(grid.places)), SLOPES, SLOPES, indexing="ij")
     below, above = crossings(gap, u, v)

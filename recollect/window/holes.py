@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 
 from recollect.window.curve import GUESS
-from recollect.window.posterior import COARSE, Grid, fit
+from recollect.window.posterior import COARSE, Mesh, fit
 from recollect.window.reading import Rate
 
 STRONG = 20.0
@@ -17,7 +17,7 @@ Hole = tuple[float, float]
 
 def holes(low: float, high: float, found: Sequence[Rate]) -> list[Hole]:
     """The stretches of learning rates, between others that succeed, in which runs fail beyond bad luck."""
-    grid, out = Grid(low, high, COARSE), list[Hole]()
+    grid, out = Mesh(low, high, COARSE), list[Hole]()
     while candidates := _stretches(rest := outside(out, found)):
         odds, hole = max((_odds(grid, hole, room, rest), hole) for hole, room in candidates)
         if odds < math.log(STRONG):
@@ -46,7 +46,7 @@ def _stretches(found: Sequence[Rate]) -> list[tuple[Hole, float]]:
     return out
 
 
-def _odds(grid: Grid, hole: Hole, room: float, found: Sequence[Rate]) -> float:
+def _odds(grid: Mesh, hole: Hole, room: float, found: Sequence[Rate]) -> float:
     """Log of how many times better a hole explains the runs than a curve without one.
 
     A hole may begin and end anywhere, so the room that the runs leave for its ends counts: two failures close to

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from recollect.errors import BadInput
 from recollect.window.edges import INTERVAL, Edges, edges
 from recollect.window.holes import Hole, holes, outside
-from recollect.window.posterior import Grid, fit
+from recollect.window.posterior import Mesh, fit
 from recollect.window.reading import ENOUGH, Rate, Reading, best, middle_half, rates, sensitivity, widest_gap, within
 
 THRESHOLD = 0.9
@@ -112,7 +112,7 @@ def measure(
     if not chosen:
         raise BadInput("window: no finished run of this cell in the range of learning rates; run some first")
     found = rates(chosen, threshold)
-    grid = Grid(math.log10(low or found[0].lr), math.log10(high or found[-1].lr))
+    grid = Mesh(math.log10(low or found[0].lr), math.log10(high or found[-1].lr))
     gone = holes(grid.low, grid.high, found)
     known = edges(fit(grid, outside(gone, found)))
     exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
@@ -138,7 +138,7 @@ def measure(
     )
 
 
-def _bounded(known: Edges, grid: Grid) -> tuple[Estimate, Estimate]:
+def _bounded(known: Edges, grid: Mesh) -> tuple[Estimate, Estimate]:
     """The edges; one that may lie outside of the range has no bound on that side."""
     (low, inner), (outer, high) = known.lower.interval(), known.upper.interval()
     inner, outer = max(inner, grid.low), min(outer, grid.high)

@@ -34,7 +34,7 @@ SHALLOW = 50
 
 
 @dataclass(frozen=True)
-class Grid:
+class Mesh:
     """The places at which a side may lie: from `low` to `high` (log10 lr) and a margin, every `step` decades."""
 
     low: float
@@ -70,7 +70,7 @@ class Sides:
 class Posterior:
     """The probability of every pair of a left and a right side, and of the runs seen so far (log evidence)."""
 
-    grid: Grid
+    grid: Mesh
     left: Sides
     right: Sides
     mass: Floats  # (left, right), sums to 1
@@ -112,7 +112,7 @@ class Posterior:
         return about_left + _told(self.right.by_place(with_column), self.right.by_place(columns))
 
 
-def fit(grid: Grid, found: Sequence[Rate]) -> Posterior:
+def fit(grid: Mesh, found: Sequence[Rate]) -> Posterior:
     """The posterior after the runs of every learning rate."""
     posterior = prior(grid)
     for rate in sorted(found, key=lambda rate: -rate.solved):  # successes leave fewest curves: what follows is fast
@@ -121,7 +121,7 @@ def fit(grid: Grid, found: Sequence[Rate]) -> Posterior:
 
 
 @lru_cache(maxsize=32)
-def after(grid: Grid, runs: tuple[tuple[float, bool], ...]) -> Posterior:
+def after(grid: Mesh, runs: tuple[tuple[float, bool], ...]) -> Posterior:
     """The posterior after single runs (x, success); the same runs and one more cost one update."""
     if not runs:
         return prior(grid)
@@ -132,7 +132,7 @@ def after(grid: Grid, runs: tuple[tuple[float, bool], ...]) -> Posterior:
 
 
 @lru_cache(maxsize=8)
-def prior(grid: Grid) -> Posterior:
+def prior(grid: Mesh) -> Posterior:
     """Every left place up to every right place is equally likely, and so is every slope."""
     place = np.repeat(grid.places, len(SLOPES)).astype(np.float32)
     sides = Sides(place, np.tile(np.asarray(SLOPES, dtype=np.float32), len(grid.places)))

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from recollect.rates import DIGITS, PER_DECADE
+from recollect.spec.rates import DIGITS, PER_DECADE
 
 ENOUGH = 4
 """The runs that are wanted in the middle half of a window, and from which on it is judged."""

@@ -16,12 +16,12 @@ from typing import NamedTuple
 import numpy as np
 
 from recollect.errors import BadInput
-from recollect.rates import PER_DECADE, on_lattice
+from recollect.spec.rates import PER_DECADE, on_lattice
 from recollect.window.curve import Floats
 from recollect.window.edges import Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.measure import THRESHOLD
-from recollect.window.posterior import Grid, Posterior, after
+from recollect.window.posterior import Mesh, Posterior, after
 from recollect.window.reading import (
     ENOUGH,
     SLACK,
@@ -83,9 +83,9 @@ class Search:
             raise BadInput(f"window: the threshold must be an accuracy in (0, 1] (got {self.threshold:g})")
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> Mesh:
         """The grid of the posterior."""
-        return Grid(math.log10(self.low), math.log10(self.high))
+        return Mesh(math.log10(self.low), math.log10(self.high))
 
     @property
     def lattice(self) -> Floats:

@@ -1,0 +1,1 @@
+"""What commands show while they work and at their end."""

@@ -1,0 +1,73 @@
+"""`recollect run --dry-run`: what would be done."""
+
+import json
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from recollect.cli.display.board import duration
+from recollect.cli.display.watch import describe_case
+from recollect.spec import RunSpec
+from recollect.spec.compose import flatten
+from recollect.store import NoStore, Store
+from recollect.studies import Case
+from recollect.training.costs import costs, gpu_hours
+
+SHOWN = 3
+LONG = 86400.0
+"""Seconds from which on an estimate is also given for a GPU."""
+
+
+def report(name: str, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int) -> None:
+    """Print the number of runs, parameters, time, and the first specs."""
+    cells = len({case.spec.cell for case in chosen})
+    print(f"{name}: {len(chosen)} runs in {cells} cells, {len(todo)} to do  store {store}")
+    if not todo:
+        return
+    for line in spans([case.spec for case in chosen]):
+        print(line)
+    print_costs([case.spec for case in todo], store, workers)
+    for case in todo[:SHOWN]:
+        print(f"\n{case.spec.id}  {describe_case(case)}")
+        for part, value in case.spec.model_dump(mode="json").items():
+            fields = flatten(value) if isinstance(value, dict) else {"": value}
+            print(f"  {part}: " + ", ".join(f"{key} {json.dumps(field)}".strip() for key, field in fields.items()))
+
+
+def print_costs(specs: Sequence[RunSpec], store: Path, workers: int) -> None:
+    """Print the number of parameters and the time of runs."""
+    try:
+        known = Store(store).seconds_by_cell()
+    except NoStore:
+        known = {}
+    found = costs(specs, known)
+    low, high = found.n_params
+    print(f"parameters: {low:,}" + (f" to {high:,}" if high > low else ""))
+    if found.seconds is None:
+        print("time: not measured, as a step of these models takes too long here")
+    else:
+        print(
+            f"time: about {duration(found.seconds / workers)} with {workers} worker{'s' * (workers > 1)}, "
+            f"if every run uses its whole budget ({how_known(found.measured, found.cells)})"
+        )
+    if found.seconds is None or found.seconds > LONG:
+        print(f"GPU-hours: about {gpu_hours(specs):,.0f} on an A100, counted, not measured (training/costs.py)")
+
+
+def spans(specs: Sequence[RunSpec]) -> Iterator[str]:
+    """The fields in which the runs differ, with all their values, and their length in epochs where they have some."""
+    flat = [flatten(spec.model_dump(mode="json")) for spec in specs]
+    for key in dict.fromkeys(name for fields in flat for name in fields):
+        values = list(dict.fromkeys(json.dumps(fields[key]) for fields in flat if key in fields))
+        if len(values) > 1:
+            yield f"  {key}: {', '.join(values)}"
+    fixed = [(spec.task.rows, spec.train) for spec in specs if spec.task.rows != "fresh"]
+    epochs = sorted({train.steps / -(-int(rows) // train.batch_size) for rows, train in fixed})
+    if epochs:
+        yield f"  epochs: {', '.join(f'{value:g}' for value in epochs)} of {fixed[0][0]:,} rows"
+
+
+def how_known(measured: int, cells: int) -> str:
+    """What the estimate stands on."""
+    if measured == cells:
+        return "from stored runs or a few measured steps of every cell"
+    return f"from stored runs or a few measured steps of {measured} of {cells} cells, the others scaled by their size"

@@ -1,0 +1,97 @@
+"""What `recollect window` prints: a paragraph and a plot a cell, a table, and who is wider than whom."""
+
+import json
+import math
+import re
+import shutil
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rich.table import Table
+
+from recollect.cli.display.live import table_console
+from recollect.cli.display.plot import plot
+from recollect.cli.options import print_figure
+from recollect.report.window import save_windows, window_figure
+from recollect.window import Estimate, Found, wider_matrix
+
+
+def show_found(found: Sequence[Found], folder: Path, *, plain: bool) -> None:
+    """Draw the figure and print everything; `plain` prints one JSON object."""
+    files = save_windows(window_figure(found), folder, file_name(found))
+    if plain:
+        cells = [one.to_json() for one in found]
+        json.dump({"cells": cells, "wider": wider_matrix(found), "figure": [str(file) for file in files]}, sys.stdout)
+        print()
+        return
+    for one in found:
+        print_one(one)
+    if len(found) > 1:
+        table_console().print(table(found))
+        print("\nprobability that the window of the row is wider than that of the column")
+        table_console().print(matrix(found))
+        print()
+    print_figure(files)
+
+
+def print_one(found: Found) -> None:
+    """Words, costs and plot of one cell."""
+    model = found.spec.model
+    print(f"{found.label}, {model.n_layers} x {model.d_model}, {found.spec.task.name}. {found.window}")
+    print(found.cost())
+    print(f"\n{plot(found.window, shutil.get_terminal_size().columns)}\n")
+
+
+def table(found: Sequence[Found]) -> Table:
+    """One line a cell."""
+    heads = ("cell", "size", "left edge", "right edge", "decades", "best lr", "sensitivity", "runs", "even grid")
+    out = Table(*heads, "outcomes", box=None, pad_edge=False)
+    for one in found:
+        w, model = one.window, one.spec.model
+        out.add_row(
+            one.label,
+            f"{model.n_layers} x {model.d_model}",
+            edge(w.lower),
+            edge(w.upper),
+            decades(w.width),
+            f"{w.best_lr:.3g}",
+            "-" if w.sensitivity is None else f"{w.sensitivity:.3g}",
+            str(w.n_runs),
+            "-" if one.even is None else str(one.even),
+            ", ".join(f"{share:.0%} {outcome}" for outcome, share in one.outcomes.items()),
+        )
+    return out
+
+
+def edge(found: Estimate | None) -> str:
+    """An edge as a learning rate, with its interval."""
+    if found is None:
+        return "-"
+    low = "..." if math.isinf(found.low) else f"{10**found.low:.2g}"
+    high = "..." if math.isinf(found.high) else f"{10**found.high:.2g}"
+    return f"{10**found.value:.2g} ({low} to {high})"
+
+
+def decades(found: Estimate | None) -> str:
+    """A width with its interval."""
+    return "no window" if found is None else f"{found.value:.2f} ({found.interval()})"
+
+
+def matrix(found: Sequence[Found]) -> Table:
+    """P(row wider than column)."""
+    out = Table("", *(one.label for one in found), box=None, pad_edge=False)
+    for i, row in enumerate(wider_matrix(found)):
+        out.add_row(found[i].label, *("" if i == j else probability(share) for j, share in enumerate(row)))
+    return out
+
+
+def probability(share: float) -> str:
+    """Two digits, and no certainty that the draws do not give."""
+    return "<0.01" if share < 0.01 else ">0.99" if share > 0.99 else f"{share:.2f}"
+
+
+def file_name(found: Sequence[Found]) -> str:
+    """`window-mqar-attention-mamba`: the name of the figure's files."""
+    text = "-".join(["window", found[0].spec.task.name, *(one.label for one in found)])
+    return re.sub(r"[^\w.+-]+", "-", text)[:80]

@@ -1,0 +1,47 @@
+"""`recollect list studies`: what each asks, and what it takes at each scale."""
+
+from collections.abc import Sequence
+
+from rich.console import Group
+from rich.table import Table
+from rich.text import Text
+
+from recollect.claims import CLAIMS
+from recollect.cli.display.board import duration
+from recollect.spec import RunSpec
+from recollect.studies import STUDIES, Study
+from recollect.training.costs import gpu_hours
+
+
+def studies_list() -> Group:
+    """Every study: its question and claims, below it a line for each scale."""
+    return Group(*(part for study in STUDIES.values() for part in (heading(study), costs(study))))
+
+
+def heading(study: Study) -> Text:
+    """Name, question, and the claims that it judges."""
+    numbers = ", ".join(str(claim.number) for claim in CLAIMS.values() if claim.study == study.name)
+    claims = f" (claim{'s' * (',' in numbers)} {numbers})" if numbers else ""
+    return Text.assemble((study.name, "bold"), f"  {study.question.strip()}{claims}")
+
+
+def costs(study: Study) -> Table:
+    """Scale, runs, time, and what it leaves out."""
+    table = Table.grid(padding=(0, 2))
+    for column in range(4):
+        table.add_column(no_wrap=column < 3, style="dim" if column == 3 else "")
+    for name, scale in study.scales.items():
+        cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
+        time = time_of(study, name, [cell.spec for cell in cells], each)
+        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time, Text(scale.note))
+    table.add_row()
+    return table
+
+
+def time_of(study: Study, scale: str, cells: Sequence[RunSpec], each: int) -> str:
+    """What it takes, every cell being run so many times; on GPUs where nobody will wait for two cores."""
+    if scale == "smoke":
+        return "seconds"
+    if scale in study.minutes:
+        return f"about {duration(60 * study.minutes[scale])} on 2 cores"
+    return f"about {each * gpu_hours(cells):,.0f} GPU-hours"

@@ -1,0 +1,84 @@
+"""Training a list of cases while the user watches, on whatever executor was asked for."""
+
+import shlex
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Literal
+
+from recollect.cli.display.board import Board, show
+from recollect.spec import ForeignOptions, RunSpec
+from recollect.store import Store
+from recollect.studies import Case
+from recollect.sweep import RETRIES, BestRate, Grid, sweep
+from recollect.sweep.executors import Executor, Unavailable
+from recollect.sweep.files import Sweep
+
+Design = Literal["every", "best"]
+
+
+def preflight_foreign(specs: Sequence[RunSpec]) -> None:
+    """Refuse users' mixers that cannot be built, one spec per cell; torch is loaded only where there are any."""
+    cells = {spec.cell: spec for spec in specs if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)}
+    if cells:
+        from recollect.training.check import preflight
+
+        for spec in cells.values():
+            preflight(spec)
+
+
+def train_cases(
+    what: Sweep,
+    chosen: Sequence[Case],
+    todo: Sequence[Case],
+    store: Store,
+    executor: Executor,
+    design: Design = "every",
+) -> int:
+    """Train what is to do of what was chosen; the number of those runs that raised or were lost."""
+    done, specs = len(chosen) - len(todo), [case.spec for case in chosen]
+    best = BestRate(specs) if design == "best" else None
+    total = best.count() if best else None
+    board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES, total=total)
+    try:
+        with stoppable(board), store.writing(), show(board) as watcher:
+            watcher.console.print(headline(what, board, store), markup=False)
+            store.add([case.spec for case in what.cases])
+            enrol(what, what.cases, store)
+            sweep(best or Grid(specs), executor, store, watcher.hear)
+            if best:  # the others were never wanted
+                statuses = store.statuses()
+                enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)
+    except Unavailable as error:
+        print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
+        return 1
+    print(f"{board.total} runs, {board.before} of them done before")
+    return board.outcomes["failed"] + board.outcomes["lost"]
+
+
+def enrol(what: Sweep, cases: Sequence[Case], store: Store) -> None:
+    """Say which runs make up a sweep."""
+    store.enrol(what.name, what.scale, {case.spec.id: case.label for case in cases})
+
+
+@contextmanager
+def stoppable(board: Board) -> Iterator[None]:
+    """Ctrl-C says how far it came and how to go on."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        again = shlex.join(["recollect", *sys.argv[1:]])
+        text = f"stopped; {board.ended} of {board.total} runs have ended; go on with: {again}"
+        raise KeyboardInterrupt(text) from None
+
+
+def headline(what: Sweep, board: Board, store: Store) -> str:
+    """What is about to be done, and where it is kept."""
+    scale = f" at scale {what.scale}" if what.scale else ""
+    notice = f"\n{store.notice}" if store.notice else ""
+    return f"{what.name}{scale}: {board.total} runs, {board.before} done  store {store.path}{notice}"
+
+
+def describe_case(case: Case) -> str:
+    """A run in a few words: what `--only` looks in."""
+    return f"{case.label}, lr {case.spec.train.lr:g}, seed {case.spec.seed}"

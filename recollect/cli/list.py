@@ -1,0 +1,76 @@
+"""`recollect list`: tasks, mixers, protocols, studies, or the runs of a store."""
+
+from typing import Any, Literal
+
+from rich.table import Table
+
+from recollect.cli.display.live import table_console
+from recollect.cli.display.runs import runs_table
+from recollect.cli.options import StorePath
+from recollect.spec import MIXER_OPTIONS, TASK_OPTIONS, Frozen
+from recollect.spec.protocols import PROTOCOLS
+from recollect.store import DEFAULT, Store
+
+Shelf = Literal["tasks", "mixers", "protocols", "studies", "runs"]
+
+
+def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
+    """List tasks, mixers with their options, protocols, studies, or the runs of a store; without a name, all names.
+
+    Parameters
+    ----------
+    what
+        tasks, mixers, protocols, studies or runs.
+    """
+    console = table_console()
+    if what == "runs":
+        console.print(runs_table(Store(store).records()))
+    elif what is None:
+        for name, shelf in SHELVES.items():
+            console.print(f"[bold]{name}[/bold]  {', '.join(shelf)}")
+        console.print("`recollect list mixers` and so on say more; `recollect list runs` shows a store.")
+    elif what == "studies":
+        from recollect.cli.display.studies import studies_list
+
+        console.print(studies_list())
+    elif what in ("tasks", "mixers"):
+        console.print(options_table(TASK_OPTIONS if what == "tasks" else MIXER_OPTIONS))
+    else:
+        for name, text in SHELVES[what].items():
+            console.print(f"[bold]{name}[/bold]  {text}")
+
+
+def _studies() -> dict[str, str]:
+    from recollect.studies import STUDIES
+
+    return {name: study.question for name, study in STUDIES.items()}
+
+
+SHELVES: dict[str, dict[str, str]] = {
+    "tasks": {name: kind.__doc__ or "" for name, kind in TASK_OPTIONS.items()},
+    "mixers": {name: kind.__doc__ or "" for name, kind in MIXER_OPTIONS.items()},
+    "protocols": {name: protocol.about for name, protocol in PROTOCOLS.items()},
+    "studies": _studies(),
+}
+
+
+def options_table(kinds: Any) -> Table:
+    """Name, what it is, its options with defaults; for mixers also the paper and the state's size."""
+    table = Table("name", "what it is", "options", box=None, pad_edge=False)
+    for name, kind in kinds.items():
+        lines = [f"{key}={show_value(field.default)}  {field.description or ''}" for key, field in own(kind).items()]
+        about = (kind.__doc__ or "").strip().splitlines()[0]
+        if "paper" in vars(kind):
+            about += f"\n{kind.paper}; state {kind.state}"
+        table.add_row(name, about, "\n".join(lines), end_section=True)
+    return table
+
+
+def own(kind: type[Frozen]) -> dict[str, Any]:
+    """The fields of an option class, without its name."""
+    return {key: field for key, field in kind.model_fields.items() if key != "name"}
+
+
+def show_value(value: Any) -> str:
+    """A default in a table; None means that it follows from the model."""
+    return "auto" if value is None else str(value)

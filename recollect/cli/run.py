@@ -1,0 +1,149 @@
+"""`recollect run`: a study or a sweep file, from its runs to its figure."""
+
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from recollect.cli.display.watch import Design, describe_case, preflight_foreign, train_cases
+from recollect.cli.executor import How
+from recollect.cli.options import Sets, StorePath, check_folder, print_figure, read_sets
+from recollect.errors import BadInput
+from recollect.store import DEFAULT, NoStore, Store
+from recollect.studies import CHANGED, Case, Changes, Study, find_study
+from recollect.sweep.files import Sweep, read_sweep
+
+ENDINGS = (".py", ".yaml", ".yml")
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Changed:
+    """What is to be otherwise than the study says; its runs then stand beside the study's own."""
+
+    set_: Sets = ()
+    mixers: Annotated[
+        tuple[str, ...],
+        Parameter(consume_multiple=True, negative=(), help="a study's models by name, or your own file.py:Class"),
+    ] = ()
+    widths: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative=(), help="other widths")] = ()
+    lrs: Annotated[tuple[float, ...], Parameter(consume_multiple=True, negative=(), help="other learning rates")] = ()
+    seeds: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative=(), help="other seeds")] = ()
+
+    def read(self) -> Changes:
+        """As the study takes them."""
+        return Changes(read_sets(self.set_), self.mixers, self.widths, self.lrs, self.seeds)
+
+
+def run(
+    study: str,
+    /,
+    *,
+    scale: Annotated[
+        Literal["smoke", "laptop", "desk", "paper"] | None, Parameter(help="how large a study is run (laptop)")
+    ] = None,
+    changed: Changed = Changed(),  # noqa: B008
+    design: Annotated[
+        Design, Parameter(help="every learning rate with every seed, or the other seeds at the first one's best rate")
+    ] = "every",
+    how: How = How(),  # noqa: B008
+    only: Annotated[str, Parameter(help="only runs whose id or description contains this text")] = "",
+    limit: Annotated[int | None, Parameter(help="train at most so many of the missing runs")] = None,
+    dry_run: Annotated[
+        bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
+    ] = False,
+    store: StorePath = DEFAULT,
+    out: Annotated[Path, Parameter(help="the folder for a study's figure")] = Path("figures"),
+) -> int:
+    """Run a study: train what is missing, go on with what was stopped, judge its claims, draw the figure.
+
+    It may be stopped and repeated at will, even by `kill -9`. Exit code 1 where a run raised or was lost.
+
+    For example:
+
+    recollect run demo
+
+    recollect run fig1 --scale paper --dry-run
+
+    recollect run fig7 --mixers my.py:Mixer deltanet --seeds 1 2
+
+    recollect run sweep.yaml --workers 4
+
+    Parameters
+    ----------
+    study
+        A name (`recollect list studies`), a YAML file with a grid, or a Python file with a function `specs()`.
+    """
+    how.check()
+    found, what = find(study, scale, changed.read())
+    if design == "best":
+        what = replace(what, scale=f"{what.scale} (best rate)".strip())
+    check_folder(out)
+    if limit is not None and limit < 0:
+        raise BadInput(f"--limit: must be 0 or more (got {limit})")
+    chosen = pick(what, only)
+    todo = missing(chosen, store)
+    if limit is not None:
+        left_out = {case.spec.id for case in todo[limit:]}
+        chosen, todo = [case for case in chosen if case.spec.id not in left_out], todo[:limit]
+    specs = [case.spec for case in todo]
+    if dry_run:
+        from recollect.cli.display.dry import report
+
+        report(what.name, chosen, todo, store, how.at_once(specs))
+        return 0
+    preflight_foreign(specs)
+    with closing(how.make(specs)) as executor:
+        opened = Store(store, create=True)
+        bad = train_cases(what, chosen, todo, opened, executor, design)
+    if found is not None:
+        draw(found, what.scale, opened, out)
+    return 1 if bad else 0
+
+
+def draw(study: Study, scale: str, store: Store, out: Path) -> None:
+    """What the paper's claims on it come to, its figure, and the page of the whole store."""
+    from recollect.claims import ledger
+    from recollect.cli.claims import print_verdicts
+    from recollect.cli.report import claim_rows
+    from recollect.report import draw_study
+    from recollect.report.write import write_report
+
+    verdicts = ledger(store)
+    print_verdicts([one for one in verdicts if (one.evidence.study, one.evidence.scale) == (study.name, scale)])
+    print_figure(draw_study(study, scale, store, out))
+    (page,) = write_report(store, out, ("html",), claims=claim_rows(verdicts))
+    print(f"report: {page}")
+
+
+def find(study: str, scale: str | None, changes: Changes) -> tuple[Study | None, Sweep]:
+    """A study of ours with its runs, or the runs of a file."""
+    if study.endswith(ENDINGS):
+        if changes:
+            raise BadInput(f"run {study}: --set, --mixers, --widths, --lrs and --seeds change a study; edit the file")
+        return None, read_sweep(Path(study), scale)
+    found, chosen = find_study(study), scale or "laptop"
+    return found, Sweep(found.name, chosen + CHANGED * bool(changes), found.cases(chosen, changes))
+
+
+def pick(what: Sweep, only: str) -> list[Case]:
+    """The cases that `--only` names, each run once."""
+    cases = {case.spec.id: case for case in what.cases}
+    chosen = [case for run, case in cases.items() if only in f"{run} {describe_case(case)}"]
+    if not chosen:
+        example = describe_case(what.cases[0])
+        raise BadInput(f"--only: none of the {len(cases)} runs contains '{only}'; the first is '{example}'")
+    return chosen
+
+
+def missing(chosen: list[Case], store: Path) -> list[Case]:
+    """The cases that are not done yet, by a store that need not exist."""
+    try:
+        opened = Store(store)
+    except NoStore:
+        return chosen
+    statuses = opened.statuses()
+    opened.close()
+    return [case for case in chosen if statuses.get(case.spec.id) != "done"]

@@ -1,0 +1,155 @@
+"""From a protocol and a few overrides to a complete spec, or to one clear sentence."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import ValidationError
+
+from recollect.errors import BadInput, sentence, unknown
+from recollect.spec.mixers import MIXER_OPTIONS
+from recollect.spec.names import mixer_options
+from recollect.spec.protocols import Fields, Protocol, find_protocol
+from recollect.spec.run import RunSpec
+from recollect.spec.tasks import TASK_OPTIONS
+
+SHORTHANDS = ("train.epochs", "train.warmup")
+
+
+def make_spec(
+    task: str,
+    mixer: str | list[str],
+    overrides: Fields | None = None,
+    *,
+    protocol: str = "laptop",
+    where: str = "spec",
+) -> RunSpec:
+    """The complete spec of a task and a mixer (or one mixer per layer) under a protocol, some fields overridden."""
+    preset, given = find_protocol(protocol), dict(overrides or {})
+    if task not in TASK_OPTIONS:
+        raise unknown(f"{where}: task", task, TASK_OPTIONS)
+    mixers = mixer if isinstance(mixer, list) else [mixer]
+    flat = {key: value for key, value in preset.fields.items() if _applies(key, task)}
+    _check_names(given, flat, task, mixers, where)
+    for when in (when for when in preset.exceptions if not when.tasks or task in when.tasks):
+        if when.key == "model.mixer":
+            flat |= {k: v for k, v in when.then.items() if k != "model.block" and set(mixers) & set(when.values)}
+        elif given.get(when.key, flat.get(when.key)) in when.values:
+            flat |= when.then
+    flat["model.block"] = [_block(preset, name) for name in mixers] if len(mixers) > 1 else _block(preset, mixers[0])
+    for one, other in (("train.steps", "train.epochs"), ("train.warmup_steps", "train.warmup")):
+        if one in given:
+            flat.pop(other, None)
+        elif other in given:
+            flat.pop(one, None)
+    plain = nest(spell_out(flat | given, where))
+    plain["task"]["name"] = task
+    options = plain["model"].pop("mixer", {})
+    made = [mixer_options(name, _own(name, options, len(mixers))).model_dump() for name in mixers]
+    plain["model"]["mixer"] = made if len(made) > 1 else made[0]
+    if len(mixers) > 1 and "model.n_layers" not in given:
+        plain["model"]["n_layers"] = len(mixers)
+    return read_spec(plain, where)
+
+
+def read_spec(plain: Any, where: str) -> RunSpec:
+    """A complete spec from plain data, or one sentence."""
+    try:
+        return RunSpec.model_validate(plain)
+    except ValidationError as error:
+        raise sentence(error, where) from None
+
+
+def spell_out(flat: Fields, where: str) -> dict[str, Any]:
+    """Replace the shorthands by the numbers they stand for."""
+    out = {key: value for key, value in flat.items() if key not in SHORTHANDS}
+    rows, batch = flat.get("task.rows"), flat["train.batch_size"]
+    epoch = (
+        None if rows == "fresh" else -(-number(rows, "task.rows", where) // number(batch, "train.batch_size", where))
+    )
+    if "train.epochs" in flat and "train.steps" not in flat:
+        if epoch is None:
+            raise BadInput(
+                f"{where}: train.epochs needs a fixed training set; set train.steps, or task.rows to a number"
+            )
+        out["train.steps"] = number(flat["train.epochs"], "train.epochs", where) * epoch
+    if "train.warmup" in flat and "train.warmup_steps" not in flat:
+        try:
+            share = float(flat["train.warmup"])
+        except (TypeError, ValueError):
+            share = -1.0
+        if not 0 <= share < 1:
+            raise BadInput(f"{where}: train.warmup: a share of the steps in [0, 1) (got {flat['train.warmup']!r})")
+        out["train.warmup_steps"] = round(share * number(out["train.steps"], "train.steps", where))
+    for key in ("train.eval_every", "train.lr_hold"):
+        if out.get(key) == "epoch":
+            if epoch is None:
+                raise BadInput(f"{where}: {key}: 'epoch' needs a fixed training set; set it to a number of steps")
+            out[key] = epoch
+    return out
+
+
+def number(value: Any, name: str, where: str) -> int:
+    """A positive whole number, or one sentence."""
+    try:
+        found = int(value)
+    except (TypeError, ValueError):
+        found = 0
+    if found < 1:
+        raise BadInput(f"{where}: {name}: a whole number >= 1 (got {value!r})")
+    return found
+
+
+def nest(flat: Fields) -> dict[str, Any]:
+    """{'task.length': 64} -> {'task': {'length': 64}}."""
+    out: dict[str, Any] = {}
+    for key, value in flat.items():
+        *parents, leaf = key.split(".")
+        room = out
+        for parent in parents:
+            room = room.setdefault(parent, {})
+        room[leaf] = value
+    return out
+
+
+def flatten(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    """{'task': {'length': 64}} -> {'task.length': 64}."""
+    out: dict[str, Any] = {}
+    for key, value in plain.items():
+        if isinstance(value, Mapping):
+            out |= flatten(value, f"{prefix}{key}.")
+        else:
+            out[prefix + key] = value
+    return out
+
+
+def _applies(key: str, task: str) -> bool:
+    return not key.startswith("task.") or key.removeprefix("task.") in TASK_OPTIONS[task].model_fields
+
+
+def _block(preset: Protocol, mixer: str) -> Any:
+    """The block kind of one layer."""
+    block = preset.fields["model.block"]
+    for when in preset.exceptions:
+        if when.key == "model.mixer" and mixer in when.values:
+            block = when.then.get("model.block", block)
+    return block
+
+
+def _own(name: str, options: Mapping[str, Any], n_mixers: int) -> dict[str, Any]:
+    """The options that this mixer of several knows; a mixer alone gets all of them."""
+    if n_mixers == 1 or name not in MIXER_OPTIONS:
+        return dict(options)
+    return {key: value for key, value in options.items() if key in MIXER_OPTIONS[name].model_fields}
+
+
+def _check_names(given: Fields, flat: Fields, task: str, mixers: list[str], where: str) -> None:
+    """Refuse a field that does not exist, naming the nearest one."""
+    options = {
+        f"model.mixer.{key}" for name in mixers if name in MIXER_OPTIONS for key in MIXER_OPTIONS[name].model_fields
+    } - {"model.mixer.name"}
+    allowed = {*flat, *SHORTHANDS, "train.steps", "train.warmup_steps", "numerics"} | options
+    allowed |= {f"task.{key}" for key in TASK_OPTIONS[task].model_fields} - {"task.name"}
+    for key in given:
+        foreign = key.startswith("model.mixer.") and any(":" in name for name in mixers)
+        if key not in allowed and not foreign:
+            raise unknown(where, key, allowed)

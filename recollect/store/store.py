@@ -1,0 +1,366 @@
+"""The store remembers runs: one SQLite file, beside it a folder with the runs' own files.
+
+Only the coordinator writes, holding the lock; everybody may read at any time. Writing a point or a result again is
+harmless, so events may be replayed.
+"""
+
+import json
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import groupby
+from operator import itemgetter
+from pathlib import Path
+from typing import Any
+
+from recollect.errors import BadInput
+from recollect.spec import RunSpec, canonical
+from recollect.store.lock import lock
+
+DEFAULT = Path("recollect.db")
+APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
+SCHEMA = 1
+STATUSES = ("pending", "running", "done", "failed", "lost")
+Curves = dict[str, list[float | None]]
+
+_TABLES = """
+CREATE TABLE runs (
+    id TEXT PRIMARY KEY, cell TEXT NOT NULL, spec TEXT NOT NULL, status TEXT NOT NULL, outcome TEXT,
+    attempt INTEGER NOT NULL DEFAULT 0, result TEXT, error TEXT, provenance TEXT, seconds REAL,
+    created REAL NOT NULL, updated REAL NOT NULL
+);
+CREATE INDEX runs_by_cell ON runs (cell);
+CREATE TABLE points (
+    run TEXT NOT NULL, step INTEGER NOT NULL, name TEXT NOT NULL, value REAL, PRIMARY KEY (run, step, name)
+) WITHOUT ROWID;
+CREATE TABLE arrays (
+    run TEXT NOT NULL, name TEXT NOT NULL, step INTEGER NOT NULL, dtype TEXT NOT NULL, shape TEXT NOT NULL,
+    blob BLOB NOT NULL, PRIMARY KEY (run, name, step)
+);
+CREATE TABLE study_runs (
+    study TEXT NOT NULL, scale TEXT NOT NULL, run TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (study, scale, run)
+);
+"""
+
+
+class NoStore(BadInput):
+    """There is none yet, or only the beginning of one whose maker was killed."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"store: no store at {path}; `recollect train` makes one, --store names another")
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the store knows of one run."""
+
+    id: str
+    cell: str
+    spec: RunSpec
+    status: str
+    outcome: str | None
+    attempt: int
+    result: dict[str, Any] | None
+    error: str | None
+    provenance: dict[str, Any]
+    seconds: float | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        head = {"id": self.id, "cell": self.cell, "spec": self.spec.model_dump(mode="json"), "status": self.status}
+        tail = {"seconds": self.seconds, "error": self.error, "provenance": self.provenance}
+        return head | (self.result or {"outcome": self.outcome}) | tail
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many runs of a study are in one state."""
+
+    study: str
+    scale: str
+    status: str
+    outcome: str
+    runs: int
+
+
+class Store:
+    """One SQLite file; reading needs no lock."""
+
+    def __init__(self, path: Path = DEFAULT, *, create: bool = False) -> None:
+        self.path = Path(path)
+        check_path(self.path, create)
+        self.files = self.path.with_name(self.path.stem + ".files")
+        self.db = sqlite3.connect(self.path, timeout=30, isolation_level=None)
+        self.db.row_factory = sqlite3.Row
+        self.notice = "" if create is False else self._set_up()
+        self.is_writer = False
+        self._check()
+
+    def _set_up(self) -> str:
+        """Create the tables where the file is new; say so where the file system allows no write-ahead log."""
+        with self.transaction():
+            if not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
+                for statement in _TABLES.strip().split(";\n"):
+                    self.db.execute(statement)
+                self.db.execute(f"PRAGMA application_id = {APPLICATION}")
+                self.db.execute(f"PRAGMA user_version = {SCHEMA}")
+        (mode,) = self.db.execute("PRAGMA journal_mode = WAL").fetchone()
+        self.db.execute("PRAGMA synchronous = NORMAL")
+        if mode == "wal":
+            return ""
+        self.db.execute("PRAGMA journal_mode = DELETE")
+        return f"{self.path}: no write-ahead log on this file system; using the slower rollback journal"
+
+    def _check(self) -> None:
+        (application,), (schema,) = (
+            self.db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
+        )
+        if not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
+            raise NoStore(self.path)
+        if application != APPLICATION:
+            raise BadInput(f"store: {self.path} is a database of another program; name another file with --store")
+        if schema != SCHEMA:
+            raise BadInput(
+                f"store: {self.path} has schema {schema}, this version reads {SCHEMA}; use a newer recollect"
+            )
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """All or nothing."""
+        self.db.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            self.db.execute("ROLLBACK")
+            raise
+        self.db.execute("COMMIT")
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Be the only writer, under the store's lock; may be nested."""
+        if self.is_writer:
+            yield
+            return
+        with lock(self.path):
+            self.is_writer = True
+            try:
+                yield
+            finally:
+                self.is_writer = False
+
+    def close(self) -> None:
+        """Close the file."""
+        self.db.close()
+
+    def folder(self, run: str) -> Path:
+        """Where a run keeps its checkpoint and weights."""
+        return self.files / run
+
+    # Writing: the coordinator only.
+
+    def add(self, specs: Iterable[RunSpec]) -> None:
+        """Note runs that are to be done; known ones stay as they are."""
+        now = time.time()
+        rows = [(spec.id, spec.cell, spec.to_json(), "pending", now, now) for spec in specs]
+        with self.transaction():
+            self.db.executemany(
+                "INSERT OR IGNORE INTO runs (id, cell, spec, status, created, updated) VALUES (?, ?, ?, ?, ?, ?)", rows
+            )
+
+    def link(self, study: str, scale: str, labels: dict[str, str]) -> None:
+        """Say that runs belong to a study, under a label each."""
+        rows = [(study, scale, run, label) for run, label in labels.items()]
+        with self.transaction():
+            self.db.executemany("INSERT OR REPLACE INTO study_runs VALUES (?, ?, ?, ?)", rows)
+
+    def enrol(self, study: str, scale: str, labels: dict[str, str]) -> None:
+        """Say that exactly these runs make up a study; what no study wants any more and never began is forgotten."""
+        with self.transaction():
+            self.db.execute("DELETE FROM study_runs WHERE study = ? AND scale = ?", (study, scale))
+        self.link(study, scale, labels)
+        self.db.execute(
+            "DELETE FROM runs WHERE status = 'pending' AND attempt = 0 AND id NOT IN (SELECT run FROM study_runs)"
+        )
+
+    def release(self) -> None:
+        """Nothing is running: whoever wrote before is gone, or has just stopped."""
+        self.db.execute("UPDATE runs SET status = 'pending', updated = ? WHERE status = 'running'", (time.time(),))
+
+    def start(self, run: str, provenance: dict[str, Any]) -> None:
+        """A run began (again)."""
+        self.db.execute(
+            "UPDATE runs SET status = 'running', provenance = ?, error = NULL, attempt = attempt + 1, updated = ? "
+            "WHERE id = ?",
+            (canonical(provenance), time.time(), run),
+        )
+
+    def point(self, run: str, step: int, values: dict[str, float | None]) -> None:
+        """Values of one step."""
+        with self.transaction():
+            self._insert_points((run, step, name, value) for name, value in values.items())
+
+    def finish(self, run: str, result: dict[str, Any], seconds: float) -> None:
+        """A run came to its end; its curves replace the points so far, which may be of an attempt elsewhere."""
+        kept = {key: value for key, value in result.items() if key != "curves"}
+        curves = result["curves"]
+        with self.transaction():
+            self.db.execute("DELETE FROM points WHERE run = ?", (run,))
+            for name in curves.keys() - {"step"}:
+                values = zip(curves["step"], curves[name], strict=True)
+                self._insert_points((run, step, name, value) for step, value in values)
+            self._update(
+                run, status="done", outcome=result["outcome"], result=canonical(kept), seconds=seconds, error=None
+            )
+
+    def _insert_points(self, rows: Iterable[tuple[str, int, str, float | None]]) -> None:
+        self.db.executemany("INSERT OR REPLACE INTO points VALUES (?, ?, ?, ?)", rows)
+
+    def fail(self, run: str, error: str, status: str = "failed") -> None:
+        """A run raised, or was lost."""
+        assert status in STATUSES
+        self._update(run, status=status, error=error)
+
+    def delete(self, runs: Iterable[str]) -> None:
+        """Forget runs and their files."""
+        for run in runs:
+            with self.transaction():
+                self.db.execute("DELETE FROM runs WHERE id = ?", (run,))
+                for table in ("points", "arrays", "study_runs"):
+                    self.db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
+            shutil.rmtree(self.folder(run), ignore_errors=True)
+
+    def _update(self, run: str, **values: Any) -> None:
+        names = ", ".join(f"{name} = ?" for name in values)
+        self.db.execute(f"UPDATE runs SET {names}, updated = ? WHERE id = ?", (*values.values(), time.time(), run))
+
+    # Reading.
+
+    def record(self, run: str) -> Record | None:
+        """One run by its whole id."""
+        row = self.db.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
+        return None if row is None else self._record(row, self.curves(run))
+
+    def records(
+        self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
+    ) -> list[Record]:
+        """All runs, or those of a study, a cell, a status; oldest first."""
+        wanted = {"cell = ?": cell, "status = ?": status, "id IN (SELECT run FROM study_runs WHERE study = ?)": study}
+        given = {clause: value for clause, value in wanted.items() if value is not None}
+        where = " AND ".join(given) or "TRUE"
+        values = list(given.values())
+        rows = self.db.execute(f"SELECT * FROM runs WHERE {where} ORDER BY created, id", values).fetchall()
+        found = self._curves(f"run IN (SELECT id FROM runs WHERE {where})", values) if curves else {}
+        return [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
+
+    def statuses(self) -> dict[str, str]:
+        """Run -> status."""
+        return {row["id"]: row["status"] for row in self.db.execute("SELECT id, status FROM runs")}
+
+    def seconds_by_cell(self) -> dict[str, float]:
+        """Cell -> mean seconds of its finished runs."""
+        query = "SELECT cell, avg(seconds) AS mean FROM runs WHERE status = 'done' GROUP BY cell"
+        return {row["cell"]: row["mean"] for row in self.db.execute(query)}
+
+    def tallies(self) -> list[Tally]:
+        """How many runs there are of each study, scale, status and outcome; runs of no study count as study ''."""
+        query = (
+            "SELECT coalesce(study, '') AS study, coalesce(scale, '') AS scale, status, "
+            "coalesce(outcome, '') AS outcome, count(*) AS runs "
+            "FROM runs LEFT JOIN study_runs ON run = id GROUP BY 1, 2, 3, 4 ORDER BY 1, 2"
+        )
+        return [Tally(**row) for row in self.db.execute(query)]
+
+    def finished_since(self, moment: float) -> dict[tuple[str, str], int]:
+        """(Study, scale) -> runs that ended well after a moment."""
+        query = (
+            "SELECT coalesce(study, '') AS study, coalesce(scale, '') AS scale, count(*) AS runs "
+            "FROM runs LEFT JOIN study_runs ON run = id WHERE status = 'done' AND updated >= ? GROUP BY 1, 2"
+        )
+        return {(row["study"], row["scale"]): row["runs"] for row in self.db.execute(query, (moment,))}
+
+    def labels(self, study: str, scale: str) -> dict[str, str]:
+        """Run -> label of a study's runs, in the study's order."""
+        query = "SELECT run, label FROM study_runs WHERE study = ? AND scale = ? ORDER BY rowid"
+        rows = self.db.execute(query, (study, scale))
+        return {row["run"]: row["label"] for row in rows}
+
+    def labelled(self, study: str, scale: str, *, curves: bool = False) -> list[tuple[str, Record]]:
+        """The runs of a study at a scale under their labels, in the study's order."""
+        records = {record.id: record for record in self.records(study=study, curves=curves)}
+        return [(label, records[run]) for run, label in self.labels(study, scale).items() if run in records]
+
+    def find(self, prefix: str) -> Record:
+        """One run by the beginning of its id."""
+        rows = self.db.execute("SELECT id FROM runs WHERE substr(id, 1, ?) = ?", (len(prefix), prefix)).fetchall()
+        if len(rows) != 1:
+            what = "no run" if not rows else f"{len(rows)} runs"
+            raise BadInput(f"run: {what} in {self.path} begin with '{prefix}'; `recollect list runs` shows them")
+        found = self.record(rows[0]["id"])
+        assert found is not None
+        return found
+
+    def find_cell(self, prefix: str) -> list[Record]:
+        """The runs of one cell by the beginning of its id; empty where no single cell begins so."""
+        query = "SELECT DISTINCT cell FROM runs WHERE substr(cell, 1, ?) = ?"
+        cells = self.db.execute(query, (len(prefix), prefix)).fetchall()
+        return self.records(cell=cells[0]["cell"]) if len(cells) == 1 else []
+
+    def curves(self, run: str) -> Curves:
+        """step -> values, as lists of equal length."""
+        return self._curves("run = ?", [run]).get(run, {"step": []})
+
+    def _curves(self, where: str, values: list[str]) -> dict[str, Curves]:
+        """Run -> curves, of many runs in one query."""
+        points = self.db.cursor()
+        points.row_factory = None
+        points.execute(f"SELECT run, step, name, value FROM points WHERE {where} ORDER BY run, step", values)
+        return {run: _as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
+
+    def _record(self, row: sqlite3.Row, curves: Curves | None) -> Record:
+        result = json.loads(row["result"]) if row["result"] else None
+        if curves is not None and result is not None:
+            result["curves"] = curves
+        return Record(
+            id=row["id"],
+            cell=row["cell"],
+            spec=RunSpec.model_validate_json(row["spec"]),
+            status=row["status"],
+            outcome=row["outcome"],
+            attempt=row["attempt"],
+            result=result,
+            error=row["error"],
+            provenance=json.loads(row["provenance"] or "{}"),
+            seconds=row["seconds"],
+        )
+
+
+def _as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:
+    """Points of one run, ordered by step -> lists of equal length."""
+    steps = list(dict.fromkeys(step for _, step, _, _ in points))
+    place = {step: i for i, step in enumerate(steps)}
+    out: Curves = {"step": list(steps)}
+    for _, step, name, value in points:
+        if name not in out:
+            out[name] = [None] * len(steps)
+        out[name][place[step]] = value
+    return out
+
+
+def check_path(path: Path, create: bool) -> None:
+    """Refuse what cannot be a store, before anything is written."""
+    if path.is_dir():
+        raise BadInput(f"store: {path} is a directory; name a file, such as {path / DEFAULT}")
+    if path.exists() and (create or path.stat().st_size):
+        with path.open("rb") as handle:
+            head = handle.read(72)
+        if head and (not head.startswith(b"SQLite format 3\0") or int.from_bytes(head[68:72], "big") != APPLICATION):
+            raise BadInput(f"store: {path} is a file of another program; name another file with --store")
+    elif not create:
+        raise NoStore(path)
+    elif path.parent.exists() and not path.parent.is_dir():
+        raise BadInput(f"store: {path.parent} is not a directory")
+    else:
+        path.parent.mkdir(parents=True, exist_ok=True)

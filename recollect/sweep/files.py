@@ -1,0 +1,252 @@
+"""Sweep files: many runs from one YAML file, or from a Python file with a function that returns them.
+
+    name: widths                            # else the file's name
+    protocol: laptop                        # else laptop
+    task: mqar                              # or {name: mqar, length: [32, 64]}
+    mixer:                                  # one or several; options of one of them go with its name
+      - attention
+      - {name: mamba, d_state: [8, 16]}
+      - mine.py:Mixer                       # beside this file
+      - attention,mamba                     # a hybrid: one mixer a layer
+    lr: {log: [1e-4, 1e-1], n: 9}           # evenly spaced, rounded to 1/40 decade
+    model: {d_model: [32, 64], n_layers: 2}
+    train.steps: 500                        # nested or dotted
+    seed: [42, 123]
+
+A list is a grid: every entry is tried with every entry of the other lists, the first field varying slowest. An entry
+that is itself a list is one value: `model.block: [[mixer, mamba]]`.
+"""
+
+import importlib.util
+import inspect
+import itertools
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+
+from recollect.errors import BadInput, unknown
+from recollect.spec import RunSpec
+from recollect.spec.compose import flatten, make_spec
+from recollect.spec.rates import PER_DECADE, on_lattice
+from recollect.studies import Case
+
+SHORT = {"lr": "train.lr", "steps": "train.steps", "d_model": "model.d_model", "n_layers": "model.n_layers"}
+KEYS = {"name", "protocol", "task", "mixer", "model", "train", "compute", "seed", "numerics", *SHORT}
+RATE = "train.lr"
+
+Choices = dict[str, list[Any]]
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A named list of runs; `scale` is empty where the file knows none."""
+
+    name: str
+    scale: str
+    cases: list[Case]
+
+
+def read_sweep(file: Path, scale: str | None = None) -> Sweep:
+    """The runs of a file, by its ending."""
+    if not file.is_file():
+        raise BadInput(f"{file}: no such file")
+    if file.suffix == ".py":
+        return from_python(file, scale)
+    if scale is not None:
+        raise BadInput(f"{file}: --scale is for studies and Python files; a YAML file has one size")
+    return from_yaml(file)
+
+
+def from_yaml(file: Path) -> Sweep:
+    """The grid of a YAML file."""
+    plain = read_mapping(file)
+    for key in plain:
+        if "." not in str(key) and key not in KEYS:
+            raise unknown(str(file), str(key), KEYS)
+    name = str(plain.pop("name", file.stem))
+    protocols = leaf("protocol", plain.pop("protocol", "laptop"), file)
+    tasks, mixers, fields = split(plain, file)
+    specs = [
+        spec_of(task, mixer, chosen, str(protocol), file)
+        for protocol, task, (mixer, options) in itertools.product(protocols, tasks, mixers)
+        for chosen in grid(fields | options)
+    ]
+    named = {*fields, "task.name", *(key for _, options in mixers for key in options)}
+    return Sweep(name, "", label(specs, named if len(protocols) == 1 else None))
+
+
+def read_mapping(file: Path) -> dict[str, Any]:
+    """The file's content."""
+    try:
+        plain = yaml.safe_load(file.read_text())
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
+    if not isinstance(plain, dict):
+        raise BadInput(f"{file}: a mapping is needed, such as 'task: mqar' and 'mixer: attention'")
+    return plain
+
+
+def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[str, Choices]], Choices]:
+    """The tasks, the mixers with their own options, and the choices of all other fields."""
+    mixer = plain.pop("mixer", None)
+    fields = {SHORT.get(key, key): leaf(key, value, file) for key, value in leaves(plain)}
+    tasks = fields.pop("task", []) + fields.pop("task.name", [])
+    for what, given in (("task: mqar", tasks), ("mixer: attention", mixer)):
+        if not given:
+            raise BadInput(f"{file}: no {what.split(':')[0]} is named; add a line such as '{what}'")
+    mixers = [mixer_choice(entry, file) for entry in (mixer if isinstance(mixer, list) else [mixer])]
+    return [str(task) for task in tasks], mixers, fields
+
+
+def leaves(plain: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted fields; `{log: ..., n: ...}` is a value."""
+    for key, value in plain.items():
+        if isinstance(value, Mapping) and "log" not in value:
+            yield from leaves(value, f"{prefix}{key}.")
+        else:
+            yield f"{prefix}{key}", value
+
+
+def mixer_choice(entry: Any, file: Path) -> tuple[str, Choices]:
+    """A mixer and the choices of its own options."""
+    if isinstance(entry, Mapping):
+        if "name" not in entry:
+            raise BadInput(f"{file}: mixer: {dict(entry)} has no 'name'")
+        options = {f"model.mixer.{key}": leaf(str(key), value, file) for key, value in entry.items() if key != "name"}
+        return str(entry["name"]), options
+    return str(entry), {}
+
+
+def leaf(key: str, value: Any, file: Path) -> list[Any]:
+    """The values of one field."""
+    if isinstance(value, list):
+        return [one for entry in value for one in ([entry] if isinstance(entry, list) else leaf(key, entry, file))]
+    if isinstance(value, Mapping):
+        return spaced(key, value, file)
+    return [value]
+
+
+def spaced(key: str, value: Mapping[str, Any], file: Path) -> list[Any]:
+    """The values of `{log: [low, high], n: count}`; learning rates fall on the lattice, whole numbers stay whole."""
+    try:
+        low, high = value["log"]
+        n = int(value["n"])
+        first, last = math.log10(float(low)), math.log10(float(high))
+        good = set(value) == {"log", "n"} and first <= last and n > 0
+    except (KeyError, TypeError, ValueError, ArithmeticError):
+        good = False
+    if not good:
+        raise BadInput(f"{file}: {key}: write {{log: [low, high], n: count}} with 0 < low <= high (got {dict(value)})")
+    whole = isinstance(low, int) and isinstance(high, int)
+    is_rate = SHORT.get(key, key) == RATE
+    places = [first + (last - first) * i / max(1, n - 1) for i in range(n)]
+    made = [on_lattice(x) if is_rate else round(10**x) if whole else float(f"{10**x:.4g}") for x in places]
+    if len(set(made)) < n:
+        finest = f"1/{PER_DECADE} decade" if is_rate else "four digits"
+        raise BadInput(f"{file}: {key}: {n} values from {low} to {high} are closer than {finest}; lower n")
+    return made
+
+
+def grid(choices: Choices) -> Iterator[dict[str, Any]]:
+    """Every combination, the first field varying slowest."""
+    for values in itertools.product(*choices.values()):
+        yield dict(zip(choices, values, strict=True))
+
+
+def spec_of(task: str, mixer: str, fields: dict[str, Any], protocol: str, file: Path) -> RunSpec:
+    """One spec; whatever is wrong with it is said of the file. Users' files lie relative to it."""
+    names = [str(file.parent / part) if ".py:" in part else part for part in mixer.split(",")]
+    try:
+        return make_spec(task, names if len(names) > 1 else names[0], fields, protocol=protocol, where=str(file))
+    except BadInput as error:
+        text = str(error)
+        raise BadInput(text if text.startswith(str(file)) else f"{file}: {text}") from None
+
+
+def from_python(file: Path, scale: str | None) -> Sweep:
+    """What the file's `specs()` or `cases()` returns; the function may take the scale."""
+    function = entry_point(load(file), file)
+    takes_scale = bool(inspect.signature(function).parameters)
+    if scale is not None and not takes_scale:
+        raise BadInput(f"{file}: --scale {scale}: {function.__name__}() takes no scale")
+    chosen = (scale or "laptop") if takes_scale else ""
+    try:
+        made = list(function(chosen) if takes_scale else function())
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from None
+    except Exception as error:
+        raise BadInput(f"{file}: {function.__name__}() raised {type(error).__name__}: {error}") from error
+    return Sweep(file.stem, chosen, labelled(made, f"{file}: {function.__name__}()"))
+
+
+def load(file: Path) -> ModuleType:
+    """The file as a module."""
+    spec = importlib.util.spec_from_file_location(f"recollect_sweep_{file.stem}", file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BadInput as error:
+        raise BadInput(f"{file}: {error}") from None
+    except Exception as error:
+        raise BadInput(f"{file}: importing it raised {type(error).__name__}: {error}") from error
+    return module
+
+
+def entry_point(module: ModuleType, file: Path) -> Callable[..., Sequence[Any]]:
+    """The function that returns the runs."""
+    for name in ("specs", "cases"):
+        if callable(found := vars(module).get(name)):
+            function: Callable[..., Sequence[Any]] = found
+            return function
+    raise BadInput(f"{file}: no function specs() or cases() in it; write one that returns a list of RunSpecs")
+
+
+def labelled(made: Sequence[Any], where: str) -> list[Case]:
+    """Cases as they are, specs with a label."""
+    if made and all(isinstance(item, Case) for item in made):
+        return list(made)
+    for i, item in enumerate(made):
+        if not isinstance(item, RunSpec):
+            raise BadInput(f"{where} must return RunSpecs (item {i} is of type {type(item).__name__})")
+    if not made:
+        raise BadInput(f"{where} returned no runs")
+    return label(made)
+
+
+def label(specs: Sequence[RunSpec], among: Collection[str] | None = None) -> list[Case]:
+    """Each spec under its mixer's name and those fields (all, or `among` some) in which its cells differ."""
+    unique = list({spec.id: spec for spec in specs}.values())
+    flat = [flatten(_layers(spec.identity())) for spec in unique]
+    names = ["+".join(dict.fromkeys(mixer.name for mixer in spec.model.mixers)) for spec in unique]
+    seen: dict[tuple[str, str], set[str]] = {}
+    for name, fields in zip(names, flat, strict=True):
+        for key, value in fields.items():
+            if (among is None or key in among) and key not in (RATE, "seed"):
+                seen.setdefault((name, key), set()).add(repr(value))
+    return [
+        Case(", ".join([name, *_differences(name, fields, seen)]), spec)
+        for name, fields, spec in zip(names, flat, unique, strict=True)
+    ]
+
+
+def _layers(plain: dict[str, Any]) -> dict[str, Any]:
+    """A hybrid's mixers by their layer."""
+    mixers = plain["model"]["mixer"]
+    if isinstance(mixers, list):
+        plain["model"]["mixer"] = {str(layer): mixer for layer, mixer in enumerate(mixers)}
+    return plain
+
+
+def _differences(name: str, fields: Mapping[str, Any], seen: Mapping[tuple[str, str], set[str]]) -> Iterator[str]:
+    for key, value in fields.items():
+        if len(seen.get((name, key), ())) > 1:
+            yield f"{key.removesuffix('.name').rpartition('.')[2]} {value}"

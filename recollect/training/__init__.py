@@ -1,0 +1,1 @@
+"""Training: one spec -> a stream of events. Never touches the store. Costs are counted without torch."""

@@ -1,0 +1,93 @@
+"""What runs will take: counted for a GPU, measured for this machine. Counting never loads torch; measuring does."""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from recollect.spec import RunSpec
+
+FLOPS = 6
+"""Operations for a parameter and token, there and back."""
+SPEED = 30e12
+"""Operations a second on an A100, as models of this size use it."""
+LEAST = 1 / 6
+"""Hours of the shortest run: the paper's took 10 minutes to 18 hours each on an A100."""
+
+STEPS = 3
+BUDGET = 20.0
+"""Seconds of measuring, cheapest cell first, after which further cells are scaled from those that were measured."""
+LARGEST = 1e11
+"""Parameters times tokens of the largest step that is measured: some ten seconds."""
+
+
+def gpu_hours(specs: Iterable[RunSpec]) -> float:
+    """Hours on one A100 for all of these runs, each to its budget; counted and not measured."""
+    return sum(max(LEAST, FLOPS * weights(spec) * tokens(spec) / SPEED / 3600) for spec in specs)
+
+
+def weights(spec: RunSpec) -> int:
+    """About as many as the layers of a Transformer of this shape have; embedding and head cost little."""
+    return 12 * spec.model.n_layers * spec.model.d_model**2
+
+
+def tokens(spec: RunSpec) -> int:
+    """Tokens that a run sees."""
+    return spec.train.steps * spec.train.batch_size * spec.task.length
+
+
+@dataclass(frozen=True)
+class Costs:
+    """Seconds are of one worker, every run to its budget; `measured` of `cells` cells stand on measurements.
+
+    None where no cell is small enough to be measured here.
+    """
+
+    n_params: tuple[int, int]
+    seconds: float | None
+    measured: int
+    cells: int
+
+
+def costs(specs: Sequence[RunSpec], known: Mapping[str, float]) -> Costs:
+    """The smallest and largest model, and the time of all runs from stored runs of a cell or a few measured steps.
+
+    `known` is cell -> seconds of a finished run.
+    """
+    from recollect.training.model import sizes
+
+    cells: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        cells.setdefault(spec.cell, []).append(spec)
+    params = {cell: sizes(runs[0])[0] for cell, runs in cells.items()}
+    work = {cell: params[cell] * tokens(runs[0]) for cell, runs in cells.items()}
+    seconds = {cell: known[cell] for cell in cells if cell in known}
+    until = time.monotonic() + BUDGET
+    step = {cell: work[cell] / runs[0].train.steps for cell, runs in cells.items()}
+    for cell in sorted(cells, key=step.__getitem__):
+        if cell not in seconds and step[cell] <= LARGEST and (not seconds or time.monotonic() < until):
+            seconds[cell] = time_run(cells[cell][0])
+    span = (min(params.values()), max(params.values()))
+    if not seconds:
+        return Costs(span, None, 0, len(cells))
+    pace = sum(seconds.values()) / sum(work[cell] for cell in seconds)
+    total = sum(seconds.get(cell, pace * work[cell]) * len(runs) for cell, runs in cells.items())
+    return Costs(span, total, len(seconds), len(cells))
+
+
+def time_run(spec: RunSpec) -> float:
+    """Seconds of a whole run, from a few steps and one evaluation."""
+    from recollect.tasks import make_task
+    from recollect.training.execute import initial_model, prepare
+    from recollect.training.trainer import Trainer
+
+    prepare(spec)
+    trainer = Trainer(spec, make_task(spec.task), initial_model(spec))
+    trainer.step()
+    start = time.perf_counter()
+    for _ in range(STEPS):
+        trainer.step()
+    stepped = time.perf_counter()
+    trainer.point()
+    evaluated = time.perf_counter()
+    train = spec.train
+    return (stepped - start) / STEPS * train.steps + (evaluated - stepped) * (train.steps // train.eval_every + 1)

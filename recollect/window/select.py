@@ -1,0 +1,107 @@
+"""The learning rate of a cell is chosen on validation rows, its accuracy is reported on test rows."""
+
+import statistics
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+from recollect.store import Record
+from recollect.window import THRESHOLD, Reading, Window, measure, readings
+
+Select = Literal["validation", "test"]
+"""The rows that choose; `test` is the habit of choosing on the reported set, and labelled wherever it is used."""
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A cell at its best learning rate: the test accuracy of every seed there."""
+
+    cell: str
+    lr: float
+    select: Select
+    seeds: tuple[int, ...]
+    accuracies: tuple[float, ...]
+
+    @property
+    def mean(self) -> float:
+        """Over the seeds."""
+        return statistics.fmean(self.accuracies)
+
+    @property
+    def sd(self) -> float | None:
+        """Standard deviation over the seeds; None for one seed."""
+        return statistics.stdev(self.accuracies) if len(self.accuracies) > 1 else None
+
+    @property
+    def label(self) -> str:
+        """The small print where the choice was not made on validation rows."""
+        return how_chosen(self.select)
+
+
+def how_chosen(select: Select) -> str:
+    """Small print, empty for the rule."""
+    return "" if select == "validation" else f"lr chosen on the {select} rows"
+
+
+def accuracy(record: Record, rows: Select = "test") -> float:
+    """The last accuracy of a finished run; 0 where it was not finite."""
+    assert record.result is not None
+    return float(record.result[f"{rows}_accuracy"] or 0.0)
+
+
+def finished(records: Iterable[Record]) -> list[Record]:
+    """The runs that have a result; a diverged run has one."""
+    return [record for record in records if record.status == "done" and record.result is not None]
+
+
+def by_cell(records: Iterable[Record]) -> dict[str, list[Record]]:
+    """Cell -> its records, in the order given."""
+    cells: dict[str, list[Record]] = {}
+    for record in records:
+        cells.setdefault(record.cell, []).append(record)
+    return cells
+
+
+def by_lr(records: Iterable[Record]) -> dict[float, list[Record]]:
+    """Learning rate -> its finished runs, lowest first; seeds in order."""
+    found: dict[float, list[Record]] = {}
+    for record in sorted(finished(records), key=lambda record: (record.spec.train.lr, record.spec.seed)):
+        found.setdefault(record.spec.train.lr, []).append(record)
+    return found
+
+
+def by_label(labelled: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
+    """Label -> its records, in the order given."""
+    groups: dict[str, list[Record]] = {}
+    for label, record in labelled:
+        groups.setdefault(label, []).append(record)
+    return groups
+
+
+def choose(records: Sequence[Record], select: Select = "validation") -> Choice | None:
+    """One cell at the learning rate with the best mean accuracy over seeds; the middle one among equals.
+
+    None where no run is finished.
+    """
+    rates = by_lr(records)
+    if not rates:
+        return None
+    means = {lr: statistics.fmean(accuracy(run, select) for run in runs) for lr, runs in rates.items()}
+    best = [lr for lr, mean in means.items() if mean == max(means.values())]
+    lr = best[(len(best) - 1) // 2]
+    runs = rates[lr]
+    seeds, accuracies = tuple(run.spec.seed for run in runs), tuple(accuracy(run) for run in runs)
+    return Choice(runs[0].cell, lr, select, seeds, accuracies)
+
+
+def window_of(records: Sequence[Record], threshold: float = THRESHOLD) -> Window | None:
+    """The window of one cell's runs; None where none is finished."""
+    found = tuple(readings(records, records[0].cell)) if records else ()
+    return _measured(found, records[0].spec.train.steps, threshold) if found else None
+
+
+@lru_cache(maxsize=4096)
+def _measured(found: tuple[Reading, ...], steps: int, threshold: float) -> Window:
+    """The same cell is met in figures, in tables, on the page and by claims."""
+    return measure(found, steps=steps, threshold=threshold)

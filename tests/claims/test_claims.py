@@ -1,0 +1,250 @@
+"""The ledger: invented results in which a claim holds, fails, or cannot be judged."""
+
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recollect.claims import CLAIMS, Evidence, ledger
+from recollect.cli import main
+from recollect.spec import RunSpec
+from recollect.store import Record, Store
+from recollect.studies import STUDIES, Changes, Study
+from tests.support.invented import record_of
+
+World = Callable[[str, RunSpec], float]
+SEEDS = (42, 123, 777)
+LRS = tuple(10 ** (-4 + i / 10) for i in range(31))
+
+
+def inside(spec: RunSpec, low: float, high: float, top: float = 0.995, floor: float = 0.02) -> float:
+    """Accuracy that is high in a window of log10 lr."""
+    return top if low < math.log10(spec.train.lr) < high else floor
+
+
+def windows(**spans: tuple[float, float]) -> World:
+    """Each model has its window; a label is found by its beginning."""
+
+    def world(label: str, spec: RunSpec) -> float:
+        key = next(name for name in sorted(spans, key=len, reverse=True) if label.startswith(name.replace("_", " ")))
+        return inside(spec, *spans[key])
+
+    return world
+
+
+def levels(**tops: float) -> World:
+    """Each model has one accuracy at every learning rate; `other` is for the rest."""
+    return lambda label, spec: tops.get(label.replace(" ", "_").replace(",", "").replace("+", "and"), tops["other"])
+
+
+def by_width(narrow: float, wide: float, recurrent: tuple[float, float]) -> World:
+    """Attention and the others at the smallest and at larger widths."""
+
+    def world(label: str, spec: RunSpec) -> float:
+        low, high = (narrow, wide) if label == "attention" else recurrent
+        return low if spec.model.d_model == 16 else high
+
+    return world
+
+
+def evidence(study: Study, world: World, curves: Callable[[Record], Record] = lambda record: record) -> Evidence:
+    """A study at laptop scale, finished as the world has it."""
+    cases = study.cases("laptop", Changes(seeds=SEEDS, lrs=LRS if study.figure == "lr" else ()))
+    runs: dict[str, list[Record]] = {}
+    for case in cases:
+        record = record_of(case.spec, world(case.label, case.spec), "partial")
+        runs.setdefault(case.label, []).append(curves(record))
+    return Evidence(study.name, "laptop", runs)
+
+
+WIDE, NARROW = (-3.6, -1.4), (-2.6, -2.2)
+TABLE = [
+    (1, "supported", windows(attention=WIDE, mamba=NARROW, hyena=NARROW)),
+    (1, "contradicted", windows(attention=NARROW, mamba=WIDE, hyena=WIDE)),
+    (1, "open", windows(attention=WIDE, mamba=WIDE, hyena=NARROW)),
+    (2, "supported", windows(attention=WIDE, mamba=NARROW, hyena=NARROW)),
+    (2, "contradicted", lambda label, spec: inside(spec, *NARROW, floor=0.25)),
+    (3, "supported", windows(attention=WIDE, mamba=(-2.55, -2.2), hyena=WIDE)),
+    (3, "contradicted", windows(attention=WIDE, mamba=WIDE, hyena=WIDE)),
+    (4, "supported", lambda label, spec: 0.9 if spec.train.lr == 1e-3 else 0.3),
+    (4, "contradicted", lambda label, spec: 0.9 if spec.train.lr == 1e-2 else 0.3),
+    (6, "supported", levels(other=0.995)),
+    (6, "contradicted", levels(attention=0.8, other=0.995)),
+    (7, "supported", levels(attention=0.99, other=0.5)),
+    (7, "contradicted", levels(other=0.9)),
+    (8, "supported", windows(attention=WIDE, mamba=WIDE)),
+    (9, "supported", levels(other=0.99)),
+    (9, "contradicted", lambda label, spec: 0.99 if spec.model.n_layers > 2 else 0.8),
+    (11, "supported", levels(other=0.99)),
+    (11, "contradicted", lambda label, spec: 0.3 if "beta2" in label else 0.99),
+    (12, "supported", by_width(0.2, 0.2, (0.3, 0.9))),
+    (12, "contradicted", by_width(0.2, 0.2, (0.8, 0.3))),
+    (13, "supported", levels(attention=0.2, other=0.99)),
+    (13, "contradicted", levels(other=0.99)),
+    (14, "supported", levels(based=0.2, other=0.99)),
+    (15, "supported", levels(other=0.14)),
+    (15, "contradicted", levels(other=0.3)),
+    (16, "supported", by_width(0.1, 0.1, (0.3, 0.99))),
+    (16, "contradicted", levels(other=0.3)),
+    (18, "supported", lambda label, spec: _scaled(label == "attention", spec)),
+    (18, "contradicted", lambda label, spec: _scaled(label != "attention", spec)),
+    (19, "supported", levels(attention=0.99, mamba_wide=0.99, other=0.3)),
+    (19, "contradicted", levels(attention=0.99, mamba_wide=0.3, other=0.5)),
+    (19, "open", levels(attention=0.99, mamba_wide=0.5, other=0.4)),
+    (28, "supported", levels(attention=0.2, other=0.99)),
+    (28, "contradicted", levels(other=0.2)),
+    (28, "open", levels(attention=0.2, other=0.7)),
+    (29, "supported", levels(attention_and_conv_on_Q=0.2, other=0.99)),
+    (29, "contradicted", levels(attention_and_conv_on_V=0.4, other=0.99)),
+    (30, "supported", lambda label, spec: 0.2 if "w/o conv" in label else 0.99),
+    (30, "contradicted", levels(other=0.99)),
+    (31, "supported", lambda label, spec: 0.2),
+    (31, "contradicted", lambda label, spec: 0.9 if "mamba" in label else 0.2),
+    (32, "supported", levels(other=0.99)),
+    (32, "contradicted", levels(**{"0_taps_2_layers": 0.3}, other=0.99)),
+    (32, "open", levels(other=0.3)),
+    (34, "supported", levels(other=0.99)),
+    (35, "contradicted", lambda label, spec: 0.2 if "w/o conv" in label else 0.99),
+    (36, "supported", levels(other=0.5)),
+    (36, "contradicted", lambda label, spec: 0.9 if "learned" in label else 0.5),
+    (37, "supported", windows(attention=WIDE, deltanet=WIDE, mamba2=(-3.4, -1.6), mamba=(-2.6, -2.2))),
+    (37, "contradicted", windows(attention=WIDE, deltanet=WIDE, mamba2=(-2.6, -2.2), mamba=WIDE)),
+    (38, "supported", windows(attention=WIDE, deltanet=WIDE, mamba=NARROW)),
+    (38, "contradicted", windows(attention=WIDE, deltanet=NARROW, mamba=NARROW)),
+    (40, "open", levels(other=0.99)),
+    (41, "open", levels(other=0.99)),
+    (42, "supported", lambda label, spec: 0.99 if "gpt2" in label else 0.2),
+    (42, "contradicted", levels(other=0.2)),
+    (42, "open", levels(other=0.99)),
+]
+
+
+def _scaled(by_depth: bool, spec: RunSpec) -> float:
+    """Accuracy that grows along one axis only."""
+    return 0.9 if (spec.model.n_layers == 2 if by_depth else spec.model.d_model == 64) else 0.3
+
+
+@pytest.mark.parametrize(("number", "word", "world"), TABLE, ids=[f"{n}-{word}" for n, word, _ in TABLE])
+def test_a_claim_follows_the_results(number: int, word: str, world: World) -> None:
+    claim = CLAIMS[number]
+    verdict = claim.judge(evidence(STUDIES[claim.study], world))
+    assert verdict.finding.word == word, verdict.finding.numbers
+    assert f"at scale laptop ({'copy, 26 letters' if number == 19 else 'MQAR V=64 L=32'}" in verdict.basis()
+    json.dumps(verdict.to_json(), allow_nan=False)
+
+
+def shaped(loss: list[float], right: list[float]) -> Callable[[Record], Record]:
+    """Runs with these curves, evenly over the budget."""
+
+    def change(record: Record) -> Record:
+        assert record.result is not None
+        steps = [round(i * record.spec.train.steps / (len(loss) - 1)) for i in range(len(loss))]
+        curves: dict[str, Any] = {"step": steps, "validation_loss": loss, "validation_accuracy": right}
+        curves |= {"train_loss": loss, "train_accuracy": right}
+        return replace(record, result={**record.result, "curves": curves})
+
+    return change
+
+
+SMOOTH = shaped([2.0 - 0.1 * i for i in range(20)], [0.05 * i for i in range(20)])
+BREAK = shaped([2.0] * 10 + [0.5] * 10, [0.1] * 10 + [0.99] * 10)
+VAIN = shaped([2.0] * 10 + [1.2] * 10, [0.1] * 20)
+
+
+@pytest.mark.parametrize(
+    ("number", "curves", "top", "word"),
+    [
+        (20, SMOOTH, 0.99, "supported"),
+        (20, BREAK, 0.99, "contradicted"),
+        (21, SMOOTH, 0.99, "supported"),
+        (22, VAIN, 0.2, "supported"),
+        (22, BREAK, 0.99, "contradicted"),
+        (23, BREAK, 0.99, "supported"),
+        (23, SMOOTH, 0.99, "contradicted"),
+        (24, VAIN, 0.2, "supported"),
+        (24, BREAK, 0.99, "contradicted"),
+        (25, BREAK, 0.99, "supported"),
+        (26, BREAK, 0.99, "open"),
+    ],
+)
+def test_a_claim_on_dynamics_follows_the_curves(
+    number: int, curves: Callable[[Record], Record], top: float, word: str
+) -> None:
+    claim = CLAIMS[number]
+    found = claim.judge(evidence(STUDIES[claim.study], levels(other=top), curves))
+    assert found.finding.word == word, found.finding.numbers
+
+
+def test_there_are_forty_two_claims_on_models_that_their_studies_have() -> None:
+    assert list(CLAIMS) == list(range(1, 43))
+    for claim in CLAIMS.values():
+        assert set(claim.labels) <= set(STUDIES[claim.study].models)
+
+
+@pytest.mark.parametrize("level", [0.3, 0.99])
+@pytest.mark.parametrize("number", CLAIMS)
+def test_every_claim_comes_to_a_verdict_on_what_its_study_runs(number: int, level: float) -> None:
+    claim = CLAIMS[number]
+    study = STUDIES[claim.study]
+    if set(claim.labels) <= {case.label for case in study.cells("laptop")}:
+        found = claim.judge(evidence(study, levels(other=level))).finding
+        assert found.word in ("supported", "contradicted", "open")
+        assert "runs done" not in found.numbers
+        assert "Place(" not in found.numbers
+
+
+def test_missing_runs_or_seeds_leave_a_claim_open() -> None:
+    whole = evidence(STUDIES["table2"], levels(attention=0.2, other=0.99))
+    one_seed = {label: [run for run in runs if run.spec.seed == 42] for label, runs in whole.runs.items()}
+    assert CLAIMS[28].judge(replace(whole, runs=one_seed)).finding.numbers == "1 of the 3 seeds that it needs"
+    waiting = [replace(run, status="pending", result=None) for run in whole.runs["attention"]]
+    half = CLAIMS[28].judge(replace(whole, runs={**whole.runs, "attention": waiting}))
+    assert half.finding.word == "open"
+    assert "of 18 runs done" in half.finding.numbers
+    assert CLAIMS[28].judge(Evidence("", "", {})).finding.numbers == "no run of table2"
+    alone = replace(whole, runs={"attention": whole.runs["attention"]})
+    absent = "not part of table2 at this scale: attention + conv on QKV"
+    assert CLAIMS[28].judge(alone).finding.numbers == absent
+
+
+def test_a_verdict_says_once_what_all_its_runs_share() -> None:
+    same = CLAIMS[28].judge(evidence(STUDIES["table2"], levels(attention=0.2, other=0.99)))
+    assert same.evidence.budget() == "MQAR V=64 L=32 K=4, d=64, 1 layer; 2,000 steps"
+    assert same.finding.numbers.startswith("attention 20.0% (20.0% to 20.0%, n=3, lr ")
+    other = CLAIMS[13].judge(evidence(STUDIES["fig3"], levels(other=0.2)))
+    assert other.evidence.budget() == "MQAR V=64 L=32 K=4, 1 layer; 2,000 steps"
+    assert "attention, d=16 20.0%" in other.finding.numbers
+    named = CLAIMS[32].judge(evidence(STUDIES["conv"], levels(other=0.2)))
+    assert named.finding.numbers.startswith("0 taps, 2 layers 20.0%")
+
+
+def test_the_ledger_is_printed_with_and_without_a_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert call("claims", "--json") == 0
+    assert {entry["verdict"] for entry in json.loads(capsys.readouterr().out)} == {"open"}
+    store = Store(tmp_path / "recollect.db", create=True)
+    found = evidence(STUDIES["table2"], levels(attention=0.2, other=0.99))
+    for label, runs in found.runs.items():
+        store.add([run.spec for run in runs])
+        for run in runs:
+            store.finish(run.id, run.result or {}, 1.0)
+        store.link("table2", "laptop", {run.id: label for run in runs})
+    assert {v.claim.number for v in ledger(store) if v.finding.word == "supported"} == {28, 34, 35}
+    store.close()
+    assert call("claims", "28", "--rules") == 0
+    assert "supported at scale laptop" in " ".join(capsys.readouterr().out.split())
+    assert call("claims", "43") == 2
+    assert "there is no claim 43; allowed: 1 to 42" in capsys.readouterr().err
+
+
+def call(*words: str) -> int:
+    """The exit code of a command."""
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    return int(end.value.code or 0)

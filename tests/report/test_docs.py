@@ -1,0 +1,33 @@
+"""What docs/figures.md shows works."""
+
+import re
+from pathlib import Path
+
+import matplotlib as mpl
+import pytest
+
+from recollect.report import KINDS
+from tests.support.invented import fill, records_of
+from tests.support.places import ROOT
+
+TEXT = (ROOT / "docs" / "figures.md").read_text()
+
+
+def test_a_figure_of_ones_own_takes_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    mpl.use("agg")
+    monkeypatch.chdir(tmp_path)
+    fill(Path("recollect.db"), records_of("mamba", model__n_layers=2))
+    (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
+    assert len([line for line in code.splitlines() if line]) == 5
+    names: dict[str, object] = {}
+    exec(code, names)
+    import matplotlib.pyplot as plt
+
+    (axes,) = plt.gcf().axes
+    assert axes.get_title() == "Mine"
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["two layers"]
+    plt.close("all")
+
+
+def test_every_kind_is_documented() -> None:
+    assert set(KINDS) <= set(re.findall(r"`(\w+)`", TEXT))

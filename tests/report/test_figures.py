@@ -1,0 +1,353 @@
+"""Compute, then draw: tests look at the value."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from matplotlib.figure import Figure
+
+from recollect import run
+from recollect.errors import BadInput
+from recollect.report import KINDS, draw_figure, save
+from recollect.report.ablation import ablation_figure, draw_ablation
+from recollect.report.bands import bands, draw_bands
+from recollect.report.cells import cell_names
+from recollect.report.dynamics import at_best, draw_dynamics, dynamics
+from recollect.report.figures import by_sizes
+from recollect.report.heatmap import draw_heatmap, heatmap
+from recollect.report.lr import draw_lr, lr_figure
+from recollect.report.mixing import draw_mixing, mixing_figure
+from recollect.report.note import floors, note
+from recollect.report.params import draw_params, params_figure
+from recollect.report.style import COLUMN, MIXERS, OTHERS, looks, mixer_colour
+from recollect.report.width import draw_width, width_figure
+from recollect.spec import MIXER_OPTIONS
+from recollect.spec.protocols import ZOOLOGY
+from recollect.store import Record, Store
+from recollect.studies import STUDIES
+from tests.support.invented import LRS, record_of, records_of
+from tests.support.places import ROOT
+from tests.support.small import tiny
+
+EXAMPLE = ROOT / "examples" / "demo.db"
+
+
+def words(figure: Figure) -> str:
+    """All text of a figure."""
+    found = [figure._suptitle.get_text(), figure._supxlabel.get_text()]  # type: ignore[attr-defined]
+    for axes in figure.axes:
+        found += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel(), *(text.get_text() for text in axes.texts)]
+    return "\n".join(found)
+
+
+def test_dynamics_hold_every_seed_and_the_floors() -> None:
+    labelled = [(f"lr {lr}", run(tiny(train__lr=lr, seed=seed))) for lr in (0.01, 0.02) for seed in (1, 2)]
+    value = dynamics(labelled, "title", "smoke")
+    assert [(curve.label, curve.seed) for curve in value.curves] == [
+        ("lr 0.01", 1),
+        ("lr 0.01", 2),
+        ("lr 0.02", 1),
+        ("lr 0.02", 2),
+    ]
+    assert value.curves[0].steps == [0, 4, 8, 12]
+    assert len(value.curves[0].validation_loss) == len(value.curves[0].train) == 4
+    assert set(value.floors) == {"1/K", "position only"}
+    for word in ("V=20 L=8 K=2", "lr 0.01 to 0.02", "budget 12 steps", "2 seeds", "scale smoke"):
+        assert word in value.note
+    axes = Figure().add_subplot()
+    draw_dynamics(value, axes)
+    assert axes.get_xlabel() == "training step"
+    assert len(axes.get_legend().get_texts()) == 2
+    assert {text.get_text() for text in axes.texts} == {"1/K (50%)", "position only (67%)"}
+
+
+def test_dynamics_draw_training_faint_and_end_every_run_in_a_dot() -> None:
+    value = dynamics([("a", record) for record in records_of(lrs=LRS[4:5])], "", "smoke")
+    axes = Figure().add_subplot()
+    draw_dynamics(value, axes, "loss")
+    train, validation, ends = axes.lines
+    assert train.get_alpha() == 0.25
+    assert validation.get_alpha() is None
+    assert list(ends.get_xdata()) == [12, 12, 12]
+    assert axes.get_ylabel() == "loss (training faint)"
+
+
+def test_the_lr_figure_has_the_mean_the_spread_every_seed_and_the_window() -> None:
+    records = records_of()
+    worse = replace(records[12], result={**(records[12].result or {}), "test_accuracy": 0.5})
+    value = lr_figure([("attention", [*records[:12], worse, *records[13:]])], "title", "smoke")
+    (series,) = value.series
+    assert series.lrs == LRS
+    assert len(series.dots) == 30
+    place = LRS.index(worse.spec.train.lr)
+    assert series.low[place] == 0.5
+    assert series.high[place] == 0.995
+    assert series.mean[place] == pytest.approx((0.5 + 2 * 0.995) / 3)
+    assert series.window is not None
+    assert series.window.lower is not None
+    assert -3.6 < series.window.lower.value < -3.2
+    assert value.grid == (1e-4, 4.64e-4, 2.15e-3, 1e-2)
+    assert {dot.outcome for dot in series.dots} == {"solved", "guessing", "diverged"}
+    axes = Figure().add_subplot()
+    draw_lr(value, axes)
+    assert axes.get_xscale() == "log"
+    assert "position only (25%)" in {text.get_text() for text in axes.texts}
+
+
+def test_two_cells_under_one_label_have_no_window() -> None:
+    mixed = [*records_of(lrs=LRS[2:5]), *records_of(lrs=LRS[2:5], model__d_model=16)]
+    assert lr_figure([("both", mixed)], "", "").series[0].window is None
+
+
+def test_a_run_without_a_finite_accuracy_counts_as_nothing_right() -> None:
+    record = records_of(lrs=LRS[:1], seeds=(1,))[0]
+    broken = replace(record, outcome="diverged", result={**(record.result or {}), "test_accuracy": None})
+    assert lr_figure([("a", [broken])], "", "").series[0].mean == (0.0,)
+
+
+def test_bands_are_shares_that_sum_to_one_and_stack_from_solved_to_diverged() -> None:
+    records = records_of()
+    stuck = replace(records[0], outcome="stuck at ln K")
+    value = bands([stuck, *records[1:]])
+    assert list(value.shares) == ["solved", "guessing", "stuck at ln K", "diverged"]
+    assert value.shares["stuck at ln K"][0] == pytest.approx(1 / 3)
+    assert value.counts == (3,) * 10
+    assert all(sum(share[i] for share in value.shares.values()) == pytest.approx(1) for i in range(10))
+    axes = Figure().add_subplot()
+    draw_bands(value, axes)
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == list(value.shares)
+
+
+def test_bands_side_by_side_name_the_same_outcomes() -> None:
+    records = records_of()
+    value = bands(records[:3], among=records)
+    assert list(value.shares) == ["solved", "guessing", "diverged"]
+    assert value.shares["diverged"] == (0.0,)
+
+
+def test_an_lr_figure_of_one_panel_has_its_bands_below_at_the_same_learning_rates() -> None:
+    above, *below = draw_figure("lr", grid()[:9], "t", "smoke").axes
+    assert [axes.get_title() for axes in below] == ["attention"]
+    assert below[0].get_xlim() == above.get_xlim()
+
+
+def grid() -> list[tuple[str, Record]]:
+    """Two mixers, two widths, two depths, two lengths."""
+    return [
+        (mixer, record)
+        for mixer in ("attention", "mamba")
+        for width in (8, 16)
+        for depth in (1, 2)
+        for length in (8, 16)
+        for record in records_of(mixer, LRS[1::4], model__d_model=width, model__n_layers=depth, task__length=length)
+    ]
+
+
+def test_the_width_figure_shows_what_zoologys_four_rates_find_beside_the_finer_grid() -> None:
+    fine = [("attention", record) for record in records_of(lrs=(*ZOOLOGY.lrs, 1e-3))]
+    found = [(label, raised(record) if record.spec.train.lr == 1e-3 else record) for label, record in fine]
+    (series,) = width_figure(found, "title", "smoke").columns[0].series
+    assert series.points[0].choice.lr == 1e-3
+    assert [point.choice.lr for point in series.coarse] == [2.15e-3]
+    some = [pair for pair in found if pair[1].spec.train.lr != 1e-4]
+    assert width_figure(some, "title", "smoke").columns[0].series[0].coarse == ()
+
+
+def raised(record: Record) -> Record:
+    """The same run with a perfect score."""
+    perfect = {f"{rows}_accuracy": 1.0 for rows in ("validation", "test")}
+    return replace(record, result={**(record.result or {}), **perfect})
+
+
+def test_the_width_figure_has_a_column_per_length() -> None:
+    value = width_figure([pair for pair in grid() if pair[1].spec.model.n_layers == 1], "title", "smoke")
+    assert [column.task for column in value.columns] == ["MQAR V=20 L=8 K=2", "MQAR V=20 L=16 K=2"]
+    assert [series.label for series in value.columns[0].series] == ["attention", "mamba"]
+    assert [point.width for point in value.columns[0].series[0].points] == [8, 16]
+    assert value.columns[0].series[0].points[0].choice.mean == 0.995
+    draw_width(value.columns[0], axes := Figure().add_subplot())
+    assert [tick.get_text() for tick in axes.get_xticklabels()] == ["8", "16"]
+
+
+def test_choosing_on_the_test_rows_is_written_on_the_figure() -> None:
+    assert "lr chosen on the test rows" in width_figure(grid(), "", "", select="test").note
+    assert "lr chosen on the test rows" in params_figure(grid(), "", "", select="test").note
+    assert "chosen" not in width_figure(grid(), "", "").note
+
+
+def test_the_params_figure_has_a_point_per_cell_with_both_sizes() -> None:
+    value = params_figure(grid(), "title", "smoke")
+    assert len(value.points) == 16
+    assert {point.depth for point in value.points} == {1, 2}
+    assert {point.n_params for point in value.points} == {256, 512, 1024, 2048}
+    axes = Figure().add_subplot()
+    draw_params(value, axes, "state")
+    assert axes.get_xlabel() == "numbers in the state"
+    legend = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert legend == ["attention", "mamba", "1 layer", "2 layers"]
+
+
+def test_a_heatmap_tells_accuracy_lr_and_window_over_width_and_depth() -> None:
+    records = [
+        record
+        for width, depth in ((8, 1), (16, 1), (8, 2))
+        for record in records_of(model__d_model=width, model__n_layers=depth)
+    ]
+    value = heatmap(records, "title", "smoke", "window")
+    assert (value.widths, value.rows) == ((8, 16), (1, 2))
+    assert value.values[0][0] == pytest.approx(1.5, abs=0.15)
+    assert value.values[1][1] is None
+    assert heatmap(records, "", "", "accuracy").values[0][1] == 0.995
+    assert heatmap(records, "", "", "lr").values[0][0] == pytest.approx(10**-2.75)
+    draw_heatmap(value, axes := Figure().add_subplot())
+    assert [text.get_text() for text in axes.texts][-1] == "-"
+
+
+def test_a_heatmap_may_run_over_length() -> None:
+    value = heatmap([record for _, record in grid()], "", "", "accuracy", "length")
+    assert value.rows == (8, 16)
+
+
+def test_mixing_matrices_are_drawn_from_plain_arrays() -> None:
+    value = mixing_figure({"layer 1": np.tril(np.ones((4, 4))), "layer 2": np.array([[0.5, -0.5], [0, 1]])}, "title")
+    assert [panel.is_signed for panel in value.panels] == [False, True]
+    draw_mixing(value.panels[1], axes := Figure().add_subplot())
+    assert axes.images[0].get_clim() == (-1.0, 1.0)
+    with pytest.raises(BadInput, match=r"mixing wide: a square matrix \(L, L\) is needed \(got shape \(2, 3\)\)"):
+        mixing_figure({"wide": np.ones((2, 3))}, "")
+    with pytest.raises(BadInput, match="1 entries are not finite"):
+        mixing_figure({"broken": np.array([[np.nan]])}, "")
+
+
+def test_an_ablation_has_a_line_per_model_with_every_seed() -> None:
+    labelled = [(name, record) for name in ("whole", "less") for record in records_of("mamba", LRS[4:5])]
+    other = [("less", record_of(tiny("mamba", model__mixer__d_conv=1, seed=seed), 0.4, "partial")) for seed in (1, 2)]
+    value = ablation_figure([*labelled[:3], *other], "title", "smoke")
+    assert [(row.label, row.choice and len(row.choice.seeds)) for row in value.rows] == [("whole", 3), ("less", 2)]
+    draw_ablation(value, axes := Figure().add_subplot())
+    assert [tick.get_text() for tick in axes.get_yticklabels()] == ["whole", "less"]
+
+
+def test_dynamics_show_the_narrowest_cell_that_recalls_at_its_best_rate() -> None:
+    found = at_best([(label, record) for label, record in grid() if record.spec.task.length == 8])
+    assert {(label, record.spec.model.d_model, record.outcome) for label, record in found} == {
+        ("attention", 8, "solved"),
+        ("mamba", 8, "solved"),
+    }
+    assert len({(record.cell, record.spec.train.lr) for _, record in found}) == 2
+    failed = [("attention", record) for record in records_of(lrs=LRS[:2], model__d_model=8)]
+    failed += [("attention", record) for record in records_of(lrs=LRS[:2], model__d_model=16)]
+    assert {record.spec.model.d_model for _, record in at_best(failed)} == {16}
+    assert at_best([]) == []
+
+
+def test_models_of_different_widths_stand_in_one_table_with_their_sizes() -> None:
+    one = [(f"{label} {record.spec.model.d_model}", record) for label, record in grid() if record.spec.task.length == 8]
+    shallow = [(label, record) for label, record in one if record.spec.model.n_layers == 1]
+    (axes,) = draw_figure("table", shallow, "t", "smoke").axes
+    assert axes.get_yticklabels()[0].get_text() == "attention 8 (1 x 8: 256)"
+    assert axes.get_ylabel() == "model (layers x width: parameters)"
+    assert len(draw_figure("table", one, "t", "smoke").axes) == 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_of_figure_carries_title_floors_budget_seeds_and_scale(kind: str, tmp_path: Path) -> None:
+    chosen = [pair for pair in grid() if pair[1].spec.model.n_layers == 1 and pair[1].spec.task.length == 8]
+    figure = draw_figure(kind, chosen, "The title", "smoke", COLUMN)
+    text = words(figure).replace("\n", " ")
+    for word in ("The title", "budget 12 steps", "3 seeds", "scale smoke"):
+        assert word in text
+    if kind not in ("bands", "heatmap", "lengths"):
+        assert "1/K" in text
+    files = save(figure, tmp_path, kind, ("pdf", "svg", "png"))
+    assert all(file.stat().st_size > 2000 for file in files)
+    assert figure.get_size_inches()[0] == COLUMN
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_an_empty_figure_says_so(kind: str) -> None:
+    assert "no finished run" in words(draw_figure(kind, [], "The title", "smoke"))
+
+
+def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        save(draw_figure("lr", grid()[:9], "t", "smoke"), tmp_path / folder, "f", ("svg", "pdf"))
+    for ending in ("svg", "pdf"):
+        assert (tmp_path / "one" / f"f.{ending}").read_bytes() == (tmp_path / "two" / f"f.{ending}").read_bytes()
+
+
+def test_an_unknown_kind_is_refused() -> None:
+    with pytest.raises(BadInput, match="figure: unknown name 'widht'; did you mean 'width'"):
+        draw_figure("widht", [], "", "")
+
+
+def test_every_study_has_a_figure_that_can_be_drawn() -> None:
+    assert {study.figure for study in STUDIES.values()} <= set(KINDS)
+
+
+def test_panels_are_named_by_the_sizes_that_differ() -> None:
+    assert list(by_sizes([pair for pair in grid() if pair[1].spec.task.length == 8])) == [
+        "d=8, 1 layer",
+        "d=8, 2 layers",
+        "d=16, 1 layer",
+        "d=16, 2 layers",
+    ]
+
+
+def test_cells_are_named_by_the_options_that_differ_at_the_same_sizes() -> None:
+    specs = {spec.cell: spec for spec in (tiny("mamba"), tiny("mamba", model__mixer__d_conv=2), tiny("attention"))}
+    assert sorted(cell_names(specs).values()) == ["attention", "mamba, d_conv=2", "mamba, d_conv=4"]
+
+
+def test_every_mixer_has_a_colour_and_a_marker_of_its_own() -> None:
+    assert set(MIXERS) == set(MIXER_OPTIONS)
+    assert (
+        len({colour for colour, _ in MIXERS.values()}) == len({marker for _, marker in MIXERS.values()}) == len(MIXERS)
+    )
+
+
+def test_a_users_mixer_keeps_its_colour_and_takes_none_of_the_known_ones() -> None:
+    assert mixer_colour("my.py:Mixer") == mixer_colour("my.py:Mixer")
+    assert mixer_colour("my.py:Mixer") in {colour for colour, _ in OTHERS}
+    assert not {colour for colour, _ in OTHERS} & {colour for colour, _ in MIXERS.values()}
+
+
+def test_variants_of_one_mixer_differ_in_line_and_shade() -> None:
+    found = looks([("a", "mamba"), ("b", "mamba"), ("c", "attention"), ("a", "mamba")])
+    assert found["a"].marker == found["b"].marker
+    assert found["a"].line != found["b"].line
+    assert found["a"].colour == mixer_colour("mamba") != found["b"].colour
+    assert found["c"].colour == mixer_colour("attention")
+
+
+def test_floors_of_different_tasks_are_not_drawn_as_one() -> None:
+    one, other = records_of(lrs=LRS[:1])[:2]
+    moved = replace(other, result={**(other.result or {}), "floors": {"1/K": 0.125, "position only": 0.5}})
+    assert floors([one, moved]) == {"1/K": 0.125}
+
+
+def test_the_small_print_tells_how_many_seeds_there_are_at_least_and_at_most() -> None:
+    assert "2 to 3 seeds" in note(records_of(lrs=LRS[:2])[1:], "smoke")
+
+
+def test_the_readmes_figure_is_drawn_from_the_example_store() -> None:
+    store, study = Store(EXAMPLE), STUDIES["demo"]
+    labels = store.labels("demo", "laptop")
+    records = {record.id: record for record in store.records(study="demo", curves=True)}
+    store.close()
+    value = dynamics([(label, records[run]) for run, label in labels.items()], study.title, "laptop")
+    ends: dict[str, set[str]] = {}
+    for curve in value.curves:
+        ends.setdefault(curve.label, set()).add(curve.outcome)
+    assert ends == {
+        "attention, 2 layers": {"solved"},
+        "attention + conv, 1 layer": {"solved"},
+        "attention, 1 layer": {"guessing"},
+    }
+    assert len(value.curves) == 9
+    assert value.floors["1/K"] == 0.125
+    flat = [curve.validation[-1] for curve in value.curves if curve.label == "attention, 1 layer"]
+    assert all(abs((end or 0) - value.floors["position only"]) < 0.05 for end in flat)
+    assert value.note == "MQAR V=64 L=32 K=8, d=64; lr 0.002; budget 2000 steps; 3 seeds; scale laptop"

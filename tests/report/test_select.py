@@ -1,0 +1,65 @@
+"""The learning rate is chosen on validation rows, the accuracy reported on test rows."""
+
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from recollect.cli import main
+from recollect.store import Record
+from recollect.window.select import choose
+from tests.support.invented import fill, record_of
+from tests.support.small import tiny
+
+
+def told(lr: float, seed: int, validation: float, test: float) -> Record:
+    """A run with these two accuracies."""
+    record = record_of(tiny(train__lr=lr, seed=seed), test, "partial")
+    return replace(record, result={**(record.result or {}), "validation_accuracy": validation})
+
+
+RUNS = [told(0.1, 1, 0.9, 0.6), told(0.1, 2, 0.7, 0.8), told(0.2, 1, 0.6, 0.95), told(0.2, 2, 0.7, 0.97)]
+
+
+def test_validation_chooses_and_test_is_reported() -> None:
+    choice = choose(RUNS)
+    assert choice is not None
+    assert choice.lr == 0.1
+    assert choice.accuracies == (0.6, 0.8)
+    assert choice.mean == pytest.approx(0.7)
+    assert choice.sd == pytest.approx(0.1414, abs=1e-4)
+    assert choice.label == ""
+
+
+def test_choosing_on_the_test_rows_is_an_option_with_a_label() -> None:
+    choice = choose(RUNS, "test")
+    assert choice is not None
+    assert choice.lr == 0.2
+    assert choice.label == "lr chosen on the test rows"
+
+
+def test_the_middle_of_equally_good_learning_rates_is_chosen() -> None:
+    choice = choose([told(lr, 1, 1.0, 1.0) for lr in (0.1, 0.2, 0.3)])
+    assert choice is not None
+    assert choice.lr == 0.2
+    assert choice.sd is None
+
+
+def test_what_is_not_finished_is_not_chosen() -> None:
+    assert choose([]) is None
+    assert choose([replace(RUNS[0], status="failed", result=None)]) is None
+
+
+@pytest.mark.parametrize(("rows", "lr", "mean"), [("validation", 0.1, 0.7), ("test", 0.2, 0.96)])
+def test_a_report_chooses_as_it_is_asked(rows: str, lr: float, mean: float, tmp_path: Path) -> None:
+    path, out = fill(tmp_path / "s.db", RUNS, "table2", "laptop"), tmp_path / "out"
+    with pytest.raises(SystemExit) as end:
+        main(["report", "--store", str(path), "--select", rows, "--format", "csv", "svg", "html", "--out", str(out)])
+    assert end.value.code == 0
+    for table in ("table2.csv", "cells.csv"):
+        (row,) = pd.read_csv(out / table).to_dict("records")
+        assert (row["lr"], row["selected"], row["mean"]) == (lr, rows, pytest.approx(mean))
+    assert f"is chosen on {rows} rows" in (out / "report.html").read_text()
+    for file in ("table2.svg", "report.html"):
+        assert ("lr chosen on the test rows" in (out / file).read_text()) == (rows == "test")

@@ -1,0 +1,60 @@
+"""Tables: numbers in the CSV, words for readers."""
+
+import io
+
+import pandas as pd
+import pytest
+
+from recollect.report.cells import cell_rows
+from recollect.report.tables import cell_table, table_text, window_text
+from recollect.store import Record
+from tests.support.invented import LRS, records_of
+
+CELLS = [*records_of("attention"), *records_of("mamba", LRS[4:5])]
+
+
+def test_the_csv_has_every_number_of_a_cell() -> None:
+    frame = pd.read_csv(io.StringIO(table_text(cell_rows(CELLS), "csv")))
+    assert list(frame["mixer"]) == ["attention", "mamba"]
+    first = frame.iloc[0]
+    assert first["mean"] == 0.995
+    assert first["sd"] == pytest.approx(0, abs=1e-12)
+    assert (first["min"], first["max"], first["n_seeds"], first["runs"], first["done"]) == (0.995, 0.995, 3, 30, 30)
+    assert first["window_low"] == pytest.approx(10**-3.4, rel=0.4)
+    assert first["window_decades_low"] < first["window_decades"] < first["window_decades_high"]
+    assert pd.isna(frame.iloc[1]["window_decades"])
+
+
+def test_the_markdown_table_has_a_line_per_cell() -> None:
+    lines = table_text(cell_rows(CELLS), "markdown").splitlines()
+    assert len(lines) == 4
+    assert lines[0] == "| model | task | d | layers | test accuracy | sd | min-max | seeds | best lr | window |"
+    assert "| attention | MQAR V=20 L=8 K=2 | 8 | 1 | 99.5 | 0.0 | 99.5-99.5 | 3 | 0.00178 |" in lines[2]
+    assert "decades" in lines[2]
+
+
+def test_the_latex_table_has_rules_and_escapes() -> None:
+    rows = cell_rows(CELLS, {record.id: "a_b & 50%" for record in CELLS})
+    text = table_text(rows, "latex")
+    for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
+        assert rule in text
+    assert r"a\_b \& 50\%" in text
+
+
+def test_bars_in_a_name_do_not_break_the_markdown_table() -> None:
+    rows = cell_rows(CELLS, {record.id: "a|b" for record in CELLS})
+    assert r"| a\|b |" in table_text(rows, "markdown")
+
+
+def test_a_cell_without_a_finished_run_has_a_line_without_numbers() -> None:
+    record = CELLS[0]
+    waiting = Record(record.id, record.cell, record.spec, "pending", None, 0, None, None, {}, None)
+    rows = cell_rows([waiting])
+    assert "no finished run" in table_text(rows, "markdown")
+    assert cell_table(rows).iloc[0]["done"] == 0
+    assert table_text([], "csv").startswith("cell,model,mixer")
+
+
+def test_a_cell_that_never_solves_has_no_window() -> None:
+    rows = cell_rows(records_of("attention", LRS[:3]))
+    assert window_text(rows[0].window) == "none; never solved"

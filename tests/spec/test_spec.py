@@ -1,0 +1,138 @@
+"""Specs are complete, canonical, and refuse what cannot run."""
+
+import pytest
+
+from recollect.errors import BadInput
+from recollect.spec import MIXER_OPTIONS, TASK_OPTIONS, ComputeSpec, RunSpec, TrainSpec
+from recollect.spec.compose import flatten, make_spec, nest
+from recollect.spec.protocols import PROTOCOLS
+from recollect.spec.run import ModelSpec
+
+
+@pytest.mark.parametrize("mixer", MIXER_OPTIONS)
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_json_goes_both_ways_for_every_mixer_and_protocol(mixer: str, protocol: str) -> None:
+    spec = make_spec("mqar", mixer, protocol=protocol)
+    again = RunSpec.model_validate_json(spec.to_json())
+    assert again == spec
+    assert again.id == spec.id
+
+
+def test_the_id_of_a_spec_is_frozen() -> None:
+    assert make_spec("mqar", "attention").id == "7d6c6dcd8c4e"
+
+
+def test_a_cell_holds_runs_that_differ_in_learning_rate_and_seed_only() -> None:
+    base = make_spec("mqar", "attention")
+    other = make_spec("mqar", "attention", {"train.lr": 0.1, "seed": 1})
+    assert base.cell == other.cell
+    assert base.id != other.id
+    assert base.cell != make_spec("mqar", "attention", {"model.d_model": 32}).cell
+
+
+@pytest.mark.parametrize("task", sorted(set(TASK_OPTIONS) - {"duplicate_ngram"}))
+@pytest.mark.parametrize("protocol", PROTOCOLS)
+def test_every_task_works_under_every_protocol(task: str, protocol: str) -> None:
+    for mixer in ("attention", "mamba", "lstm"):
+        spec = make_spec(task, mixer, protocol=protocol)
+        assert RunSpec.model_validate_json(spec.to_json()).id == spec.id
+        assert spec.task.short().lower().startswith(task)
+
+
+@pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda p: p.name)
+def test_a_protocol_sets_every_field(protocol) -> None:
+    shorthand = {"train.steps": "train.epochs", "train.warmup_steps": "train.warmup"}
+    fields = {f"task.{name}" for options in TASK_OPTIONS.values() for name in options.model_fields} - {"task.name"}
+    fields |= {f"model.{name}" for name in ModelSpec.model_fields} - {"model.mixer"}
+    fields |= {f"train.{name}" for name in TrainSpec.model_fields}
+    fields |= {f"compute.{name}" for name in ComputeSpec.model_fields} | {"seed"}
+    missing = {f for f in fields if f not in protocol.fields and shorthand.get(f) not in protocol.fields}
+    assert not missing
+
+
+def test_a_resolved_spec_hides_no_size() -> None:
+    for mixer in MIXER_OPTIONS:
+        options = make_spec("mqar", mixer).model.mixers[0]
+        assert None not in options.model_dump().values(), mixer
+
+
+def test_the_paper_protocol_is_the_paper() -> None:
+    spec = make_spec("mqar", "attention", {"task.length": 512, "task.n_pairs": 64}, protocol="paper")
+    assert (spec.task.vocab_size, spec.task.rows, spec.task.test_rows) == (8192, 100_000, 3000)
+    assert spec.train.batch_size == 128
+    assert spec.train.steps == 50 * 782
+    assert spec.train.warmup_steps == spec.train.steps // 10
+    assert spec.model.positions == "learned"
+    assert make_spec("mqar", "mamba", protocol="paper").model.block == "mamba"
+    assert make_spec("mqar", "hyena", protocol="paper").model.positions == "none"
+    assert make_spec("mqar", "based", protocol="paper").model.positions == "learned"
+
+
+def test_the_jelassi_protocol_is_that_of_its_paper() -> None:
+    spec = make_spec("copy", "attention", protocol="jelassi")
+    task, model, train = spec.task, spec.model, spec.train
+    assert (task.n_letters, task.min_length, task.max_length, task.context, task.rows) == (26, 5, 20, 220, "fresh")
+    assert (model.n_layers, model.d_model, model.block, model.mlp_expansion) == (12, 1024, "mixer+mlp", 4)
+    assert (model.mixers[0].n_heads, model.mixers[0].positions, model.positions) == (16, "rope", "none")
+    assert (train.lr, train.steps, train.batch_size, train.warmup_steps) == (1e-5, 2000, 8, 100)
+    assert (train.schedule, train.clip, train.weight_decay) == ("linear", 1.0, 0.1)
+    mamba = make_spec("copy", "mamba", protocol="jelassi").model
+    assert (mamba.mixers[0].d_state, mamba.block) == (32, "mamba")
+    assert make_spec("copy", "lstm", protocol="jelassi").model.block == "mixer"
+
+
+def test_an_exception_may_hold_for_some_tasks_only() -> None:
+    assert make_spec("mqar", "attention").model.positions == "learned"
+    copying = make_spec("copy", "attention").model
+    assert (copying.positions, copying.mixers[0].positions) == ("none", "rope")
+    assert make_spec("copy", "mamba").model.mixers[0].positions == "none"
+
+
+def test_a_share_of_warm_up_replaces_the_protocols_steps() -> None:
+    assert make_spec("copy", "lstm", {"train.warmup": 0.2}, protocol="jelassi").train.warmup_steps == 400
+    assert make_spec("copy", "lstm", {"train.warmup_steps": 7}).train.warmup_steps == 7
+
+
+def test_a_hybrid_gets_the_block_of_each_of_its_mixers() -> None:
+    spec = make_spec("mqar", ["attention", "mamba"], protocol="paper")
+    assert spec.model.blocks == ("mixer+mlp", "mamba")
+    assert spec.model.n_layers == 2
+
+
+def test_the_users_word_beats_the_protocol() -> None:
+    spec = make_spec("mqar", "mamba", {"model.block": "mixer+mlp", "train.steps": 7}, protocol="paper")
+    assert spec.model.block == "mixer+mlp"
+    assert spec.train.steps == 7
+
+
+def test_flat_and_nested_fields_are_the_same() -> None:
+    plain = {"task": {"length": 64}, "seed": 1}
+    assert nest(flatten(plain)) == plain
+
+
+BAD = {
+    "an unknown key": ({"task.lenght": 64}, "did you mean 'task.length'"),
+    "an odd length": ({"task.length": 33}, "even (got 33)"),
+    "too many pairs": ({"task.n_pairs": 9}, "4 * n_pairs"),
+    "a zero learning rate": ({"train.lr": 0}, "greater than 0"),
+    "a learning rate that is no number": ({"train.lr": float("nan")}, "finite"),
+    "heads that do not divide": ({"model.mixer.n_heads": 3}, "must divide 64 (got 3)"),
+    "a small vocabulary": ({"task.vocab_size": 32}, "vocab_size must exceed length 32"),
+    "epochs of fresh data": ({"train.epochs": 2}, "fixed training set"),
+    "a warm-up above 1": ({"train.warmup": 2}, "share of the steps"),
+    "hard ALiBi with one head": ({"model.mixer.positions": "hard_alibi"}, "hard_alibi needs n_heads >= 2 (got 1)"),
+    "an unknown option": ({"model.mixer.cnov": "k"}, "did you mean 'model.mixer.conv'"),
+}
+
+
+@pytest.mark.parametrize("case", BAD, ids=str)
+def test_bad_input_gets_one_sentence(case: str) -> None:
+    fields, expected = BAD[case]
+    with pytest.raises(BadInput) as caught:
+        make_spec("mqar", "attention", fields)
+    assert expected in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_yaml_number_with_an_exponent_is_read_as_one() -> None:
+    assert make_spec("mqar", "attention", {"train.lr": "1e-3"}).train.lr == 1e-3

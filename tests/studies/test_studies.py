@@ -1,0 +1,123 @@
+"""The paper as code: every study at every scale is a list of specs, and runs."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.claims import ledger
+from recollect.cli import main
+from recollect.errors import BadInput
+from recollect.report import draw_study
+from recollect.store import Store
+from recollect.studies import SCALES, STUDIES, Changes, Study, find_study
+from recollect.sweep import Grid, sweep
+from recollect.sweep.executors import Inline
+from recollect.window.select import choose
+
+OURS = [study for study in STUDIES.values() if study.name != "demo"]
+PAPERS = [f"fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 11, 12, 13)] + [f"table{i}" for i in (1, 2, 3, 4)]
+
+
+def test_every_figure_and_table_of_the_paper_is_a_study() -> None:
+    assert {study.name for study in OURS} == {*PAPERS, "conv", "confounders"}
+    assert [study.name for study in STUDIES.values()] == list(STUDIES)
+
+
+@pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
+def test_a_study_has_four_scales_and_says_what_each_leaves_out(study: Study) -> None:
+    assert tuple(study.scales) == SCALES
+    for scale in SCALES:
+        assert study.scales[scale].note
+        cases = study.cases(scale)
+        each = len(study.scales[scale].lrs) * len(study.scales[scale].seeds)
+        assert len({case.spec.id for case in cases}) == len(cases) == each * len(study.cells(scale))
+        assert {case.label for case in cases} <= set(study.models)
+
+
+HALF_AN_HOUR = ("fig1", "fig7", "table2", "table3", "conv")
+
+
+@pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
+def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
+    long = study.name in HALF_AN_HOUR
+    assert 0 < study.minutes["laptop"] <= (30 if long else 15)
+    assert len(study.scales["laptop"].seeds) == 3 or not long
+    assert 0 < study.minutes["desk"] <= 24 * 60
+
+
+def test_the_paper_scale_of_figure_1_is_the_papers() -> None:
+    specs = [case.spec for case in find_study("fig1").cases("paper")]
+    assert {(s.task.length, s.task.n_pairs, s.train.batch_size) for s in specs} == {
+        (64, 4, 512),
+        (128, 8, 512),
+        (256, 16, 256),
+        (512, 64, 128),
+    }
+    assert {s.model.d_model for s in specs} == {64, 128, 256, 512, 1024, 2048}
+    assert [*dict.fromkeys(s.seed for s in specs)] == [42, 123, 777, 456, 789]
+    assert {s.train.steps / -(-100_000 // s.train.batch_size) for s in specs} == {50}
+    assert {(s.task.vocab_size, s.task.rows) for s in specs} == {(8192, 100_000)}
+    assert len(specs) == 3 * 4 * 6 * 17 * 5
+
+
+def test_figures_11_and_12_reuse_the_runs_of_2_and_3() -> None:
+    for small, large in (("fig2", "fig11"), ("fig3", "fig12"), ("table2", "table3")):
+        ids = [{case.spec.id for case in find_study(name).cases("paper")} for name in (small, large)]
+        assert ids[0] < ids[1]
+
+
+def test_a_user_changes_anything() -> None:
+    study = find_study("fig1")
+    changes = Changes({"task.n_pairs": 2}, ("mamba",), (16,), (1e-3,), (5, 6))
+    cases = study.cases("laptop", changes)
+    assert [(case.label, case.spec.seed) for case in cases] == [("mamba", 5), ("mamba", 6)]
+    assert {(case.spec.task.n_pairs, case.spec.model.d_model, case.spec.train.lr) for case in cases} == {(2, 16, 1e-3)}
+    with pytest.raises(BadInput, match=r"--mixers: unknown name 'mambo'.*did you mean 'mamba'"):
+        study.cases("laptop", Changes(mixers=("mambo",)))
+
+
+def test_changed_runs_stand_beside_the_studys_own_and_are_judged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "fig1", "--scale", "smoke", "--mixers", "attention", "--seeds", "7", "--executor", "inline"]
+    with pytest.raises(SystemExit) as end:
+        main(words)
+    assert not end.value.code
+    assert "0 supported, 0 contradicted, 3 open" in capsys.readouterr().out
+    store = Store(tmp_path / "recollect.db")
+    assert len(store.labels("fig1", "smoke (changed)")) == 2
+    assert not store.labels("fig1", "smoke")
+    store.close()
+
+
+def test_the_other_seeds_may_be_kept_for_the_best_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["run", "fig1", "--scale", "smoke", "--mixers", "attention", "--seeds", "1", "2", "3", "--design", "best"]
+    with pytest.raises(SystemExit) as end:
+        main([*words, "--executor", "inline"])
+    assert not end.value.code
+    store = Store(tmp_path / "recollect.db")
+    runs = store.records(study="fig1")
+    choice = choose([run for run in runs if run.spec.seed == 1])
+    assert choice is not None
+    assert sorted((run.spec.train.lr, run.spec.seed) for run in runs) == sorted(
+        [(1e-3, 1), (1e-2, 1), (choice.lr, 2), (choice.lr, 3)]
+    )
+    assert set(store.statuses()) == set(store.labels("fig1", "smoke (changed) (best rate)"))
+    store.close()
+
+
+def test_all_studies_run_at_smoke_scale(tmp_path: Path) -> None:
+    store = Store(tmp_path / "recollect.db", create=True)
+    cases = {study.name: study.cases("smoke") for study in STUDIES.values()}
+    sweep(Grid([case.spec for found in cases.values() for case in found]), Inline(), store)
+    assert set(store.statuses().values()) == {"done"}
+    for study in STUDIES.values():
+        store.link(study.name, "smoke", {case.spec.id: case.label for case in cases[study.name]})
+        for file in draw_study(study, "smoke", store, tmp_path):
+            assert file.stat().st_size > 0
+    verdicts = ledger(store)
+    assert {verdict.claim.number for verdict in verdicts} == set(range(1, 43))
+    assert {verdict.finding.word for verdict in verdicts} == {"open"}
+    store.close()

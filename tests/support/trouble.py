@@ -1,0 +1,39 @@
+"""A mixer that gets into trouble in mid-training, for tests of executors."""
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+from torch import Tensor, nn
+
+
+class Trouble(nn.Module):
+    """A running mean; its sixth call raises, exits or kills its process; every call may take its time."""
+
+    def __init__(self, d_model: int, kind: str = "none", marker: str = "", seconds: float = 0.0) -> None:
+        super().__init__()
+        self.w = nn.Linear(d_model, d_model)
+        self.kind, self.marker, self.seconds, self.calls = kind, Path(marker), seconds, 0
+
+    def forward(self, x: Tensor) -> Tensor:
+        self.calls += 1
+        time.sleep(self.seconds)
+        if self.calls == 6:
+            self.act()
+        y: Tensor = self.w(x.cumsum(1))
+        return y
+
+    def act(self) -> None:
+        """What the kind says; `kill once` only where its marker is not there yet."""
+        match self.kind:
+            case "raise":
+                raise RuntimeError("trouble in mid-training")
+            case "exit":
+                sys.exit(3)
+            case "kill":
+                os.kill(os.getpid(), signal.SIGKILL)
+            case "kill once" if not self.marker.exists():
+                self.marker.touch()
+                os.kill(os.getpid(), signal.SIGKILL)
