@@ -7,7 +7,9 @@ import pytest
 
 from recollect import load, run
 from recollect.errors import BadInput
-from recollect.store import APPLICATION, NoStore, Store, lock
+from recollect.store import NoStore, Store
+from recollect.store.lock import lock
+from recollect.store.store import APPLICATION
 from tests.support.small import tiny
 
 
