@@ -5,7 +5,7 @@ from typing import TypeVar
 
 from recollect.errors import unknown
 
-K = TypeVar("K", str, int)
+K = TypeVar("K", bound=str | int)
 T = TypeVar("T")
 
 
@@ -13,7 +13,8 @@ class Registry(Mapping[K, T]):
     """Members by name, in the order in which they are given; each is stated once, in one place."""
 
     def __init__(self, what: str, members: Iterable[tuple[K, T]]) -> None:
-        self.what, self._members = what, dict[K, T]()
+        self.what = what
+        self._members: dict[K, T] = {}
         for name, member in members:
             if name in self._members:
                 raise ValueError(f"{what} '{name}' is registered twice")
