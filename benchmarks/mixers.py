@@ -16,7 +16,7 @@ from torch import Tensor, nn
 
 from benchmarks.timing import take_turns
 from recollect.mixers import Mixer, build_mixer
-from recollect.spec import MIXER_OPTIONS
+from recollect.spec import MIXERS
 from recollect.training.execute import keep_heap
 
 BATCH, WIDTH, LENGTHS, ROUNDS = 64, 64, (64, 256), 3
@@ -132,7 +132,7 @@ def main() -> None:
     keep_heap()
     torch.set_num_threads(1)
     print(f"forward + backward, B={BATCH} d={WIDTH}, one thread, fp32; a rival's ratio is its time over ours")
-    for name in sys.argv[1:] or MIXER_OPTIONS:
+    for name in sys.argv[1:] or MIXERS:
         for length in LENGTHS:
             compare(name, length)
             if name.endswith("deltanet"):

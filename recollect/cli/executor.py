@@ -2,15 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
-from recollect.sweep.executors import Executor, Inline, Local, Ray, Wishes, cores
+from recollect.sweep.executors import EXECUTORS, Executor, Inline, Wishes
 
-Kind = Literal["inline", "local", "ray"]
+if TYPE_CHECKING:
+    Name = str
+else:
+    Name = Literal[tuple(EXECUTORS)]
+
+OPTIONS = {"address": "--address", "cpus": "--cpus-per-run", "gpus": "--gpus-per-run"}
+"""Wishes that some executors do not know of."""
 
 
 @Parameter(name="*")
@@ -18,7 +24,7 @@ Kind = Literal["inline", "local", "ray"]
 class How:
     """Who trains the runs."""
 
-    executor: Annotated[Kind, Parameter(help="this process, workers on this machine, or a Ray cluster")] = "local"
+    executor: Annotated[Name, Parameter(help="this process, workers on this machine, or a Ray cluster")] = "local"
     workers: Annotated[
         int | None, Parameter(help="runs at once; by default one per core (and thread), or what the cluster holds")
     ] = None
@@ -31,30 +37,22 @@ class How:
         """Refuse what does not go together."""
         if self.workers is not None and self.workers < 1:
             raise BadInput(f"--workers: must be at least 1 (got {self.workers})")
-        given = {
-            "--address": self.address,
-            "--cpus-per-run": self.cpus_per_run != 1,
-            "--gpus-per-run": self.gpus_per_run,
-        }
-        for option in [option for option, value in given.items() if value and self.executor != "ray"]:
-            raise BadInput(f"{option} is for --executor ray (got --executor {self.executor})")
+        given, usual = self.wishes(()), Wishes()
+        for wish, option in OPTIONS.items():
+            if wish not in EXECUTORS[self.executor].takes and getattr(given, wish) != getattr(usual, wish):
+                others = " or ".join(name for name, kind in EXECUTORS.items() if wish in kind.takes)
+                raise BadInput(f"{option} is for --executor {others} (got --executor {self.executor})")
+
+    def wishes(self, specs: Sequence[RunSpec]) -> Wishes:
+        """What is asked of the executor of these runs."""
+        threads = max((spec.compute.threads for spec in specs), default=1)
+        shares = (self.address, self.cpus_per_run, self.gpus_per_run)
+        return Wishes(*shares, self.checkpoint_seconds, self.workers, threads)
 
     def at_once(self, specs: Sequence[RunSpec]) -> int:
-        """How many runs this machine trains at once: every thread of every run has a core."""
-        if self.executor == "inline":
-            return 1
-        threads = max((spec.compute.threads for spec in specs), default=1)
-        return self.workers or max(1, cores() // threads)
+        """How many runs this machine trains at once."""
+        return EXECUTORS[self.executor].at_once(self.wishes(specs))
 
     def make(self, specs: Sequence[RunSpec]) -> Executor:
         """The executor for these runs."""
-        if not specs:
-            return Inline()
-        match self.executor:
-            case "inline":
-                return Inline(self.checkpoint_seconds)
-            case "local":
-                return Local(self.at_once(specs), self.checkpoint_seconds)
-            case "ray":
-                wishes = Wishes(self.address, self.cpus_per_run, self.gpus_per_run, self.checkpoint_seconds)
-                return Ray(wishes, self.workers)
+        return EXECUTORS[self.executor].begin(self.wishes(specs)) if specs else Inline()

@@ -7,7 +7,7 @@ from rich.table import Table
 from recollect.cli.display.live import table_console
 from recollect.cli.display.runs import runs_table
 from recollect.cli.options import StorePath
-from recollect.spec import MIXER_OPTIONS, TASK_OPTIONS, Frozen
+from recollect.spec import MIXERS, TASKS, Frozen
 from recollect.spec.protocols import PROTOCOLS
 from recollect.store import DEFAULT, Store
 
@@ -34,7 +34,7 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
 
         console.print(studies_list())
     elif what in ("tasks", "mixers"):
-        console.print(options_table(TASK_OPTIONS if what == "tasks" else MIXER_OPTIONS))
+        console.print(options_table(TASKS if what == "tasks" else MIXERS))
     else:
         for name, text in SHELVES[what].items():
             console.print(f"[bold]{name}[/bold]  {text}")
@@ -47,8 +47,8 @@ def _studies() -> dict[str, str]:
 
 
 SHELVES: dict[str, dict[str, str]] = {
-    "tasks": {name: kind.__doc__ or "" for name, kind in TASK_OPTIONS.items()},
-    "mixers": {name: kind.__doc__ or "" for name, kind in MIXER_OPTIONS.items()},
+    "tasks": {name: kind.__doc__ or "" for name, kind in TASKS.items()},
+    "mixers": {name: kind.__doc__ or "" for name, kind in MIXERS.items()},
     "protocols": {name: protocol.about for name, protocol in PROTOCOLS.items()},
     "studies": _studies(),
 }

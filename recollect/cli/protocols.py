@@ -7,7 +7,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from recollect.spec.protocols import PROTOCOLS, find_protocol
+from recollect.spec.protocols import PROTOCOLS
 
 app = App(name="protocols", help="Show the presets of how to train, or how two of them differ.")
 
@@ -25,7 +25,7 @@ def show(name: str | None = None, /) -> None:
         for protocol in PROTOCOLS.values():
             print(f"{protocol.name}: {protocol.about}")
         return
-    for key, value in find_protocol(name).rows().items():
+    for key, value in PROTOCOLS.find(name).rows().items():
         print(f"{key} = {value}")
 
 
@@ -40,7 +40,7 @@ def diff(one: str, other: str, /) -> None:
     other
         Another one's.
     """
-    left, right = find_protocol(one).rows(), find_protocol(other).rows()
+    left, right = PROTOCOLS.find(one).rows(), PROTOCOLS.find(other).rows()
     table = Table("field", one, other, box=None, pad_edge=False)
     for key in dict.fromkeys([*left, *right]):
         if left.get(key) != right.get(key):

@@ -14,7 +14,7 @@ from recollect.cli.display.watch import describe_case, preflight_foreign, stoppa
 from recollect.cli.executor import How
 from recollect.cli.options import Json, Sets, StorePath, check_folder, overrides
 from recollect.errors import BadInput
-from recollect.spec import MIXER_OPTIONS, RunSpec
+from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
 from recollect.spec.events import Event, Started
 from recollect.store import DEFAULT, NoStore, Record, Store
@@ -138,7 +138,7 @@ def make_one(task: str, names: list[str], given: dict[str, Any], everyone: Seque
 def concerns(key: str, names: Sequence[str], everyone: Sequence[str]) -> bool:
     """Whether a field is for this model: options that only some of several mixers know are for those."""
     option = key.removeprefix("model.mixer.")
-    owners = {name for name in everyone if name in MIXER_OPTIONS and option in MIXER_OPTIONS[name].model_fields}
+    owners = {name for name in everyone if name in MIXERS and option in MIXERS[name].model_fields}
     return option == key or not owners or bool(owners & set(names))
 
 

@@ -1,27 +1,12 @@
 """Mixers: each one readable file; `build_mixer` makes them by name."""
 
-from importlib import import_module
 from typing import Any
 
 from recollect.errors import BadInput
 from recollect.mixers.foreign import Foreign
 from recollect.mixers.mixer import MatrixMixer, Mixer, Place
 from recollect.spec import ForeignOptions, Kernel, MixerOptions, mixer_options
-
-_CLASSES = {
-    "attention": "attention:Attention",
-    "sliding_attention": "sliding_attention:SlidingAttention",
-    "linear_attention": "linear_attention:LinearAttention",
-    "based": "based:Based",
-    "h3": "h3:H3",
-    "hyena": "hyena:Hyena",
-    "rwkv4": "rwkv4:RWKV4",
-    "mamba": "mamba:Mamba",
-    "mamba2": "mamba2:Mamba2",
-    "deltanet": "deltanet:DeltaNet",
-    "gated_deltanet": "gated_deltanet:GatedDeltaNet",
-    "lstm": "lstm:LSTM",
-}
+from recollect.spec.registry import implementation
 
 
 def build_mixer(
@@ -42,12 +27,11 @@ def place_mixer(options: MixerOptions, place: Place) -> Mixer:
     """The module for these options at this place."""
     if isinstance(options, ForeignOptions):
         return Foreign(options, place)
-    module, _, name = _CLASSES[options.name].partition(":")
     try:
         filled = options.resolved(place.d_model, place.length)
     except ValueError as error:
         raise BadInput(str(error)) from None
-    made: Mixer = getattr(import_module(f"recollect.mixers.{module}"), name)(filled, place)
+    made: Mixer = implementation("mixers", options, options.name)(filled, place)
     return made
 
 

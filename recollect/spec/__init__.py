@@ -2,15 +2,15 @@
 
 from recollect.spec.base import Frozen, canonical
 from recollect.spec.compose import make_spec
-from recollect.spec.mixers import MIXER_OPTIONS, ForeignOptions, MixerOptions
+from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
 from recollect.spec.names import mixer_options
 from recollect.spec.run import NUMERICS, ComputeSpec, Kernel, ModelSpec, RunSpec, TrainSpec
-from recollect.spec.tasks import TASK_OPTIONS, RecallOptions, TaskOptions
+from recollect.spec.tasks import TASKS, RecallOptions, TaskOptions
 
 __all__ = [
-    "MIXER_OPTIONS",
+    "MIXERS",
     "NUMERICS",
-    "TASK_OPTIONS",
+    "TASKS",
     "ComputeSpec",
     "ForeignOptions",
     "Frozen",

@@ -6,13 +6,15 @@ from typing import Any
 from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
-from recollect.spec.mixers import MIXER_OPTIONS
+from recollect.spec.base import Frozen
+from recollect.spec.mixers import MIXERS
 from recollect.spec.names import mixer_options
-from recollect.spec.protocols import Fields, Protocol, find_protocol
-from recollect.spec.run import RunSpec
-from recollect.spec.tasks import TASK_OPTIONS
+from recollect.spec.protocols import PROTOCOLS, Fields, Protocol
+from recollect.spec.run import ComputeSpec, ModelSpec, RunSpec, TrainSpec
+from recollect.spec.tasks import TASKS
 
 SHORTHANDS = ("train.epochs", "train.warmup")
+PARTS = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}
 
 
 def make_spec(
@@ -24,12 +26,11 @@ def make_spec(
     where: str = "spec",
 ) -> RunSpec:
     """The complete spec of a task and a mixer (or one mixer per layer) under a protocol, some fields overridden."""
-    preset, given = find_protocol(protocol), dict(overrides or {})
-    if task not in TASK_OPTIONS:
-        raise unknown(f"{where}: task", task, TASK_OPTIONS)
+    preset, given = PROTOCOLS.find(protocol), dict(overrides or {})
+    TASKS.find(task, f"{where}: task")
     mixers = mixer if isinstance(mixer, list) else [mixer]
     flat = {key: value for key, value in preset.fields.items() if _applies(key, task)}
-    _check_names(given, flat, task, mixers, where)
+    _check_names(given, task, mixers, where)
     for when in (when for when in preset.exceptions if not when.tasks or task in when.tasks):
         if when.key == "model.mixer":
             flat |= {k: v for k, v in when.then.items() if k != "model.block" and set(mixers) & set(when.values)}
@@ -123,7 +124,7 @@ def flatten(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _applies(key: str, task: str) -> bool:
-    return not key.startswith("task.") or key.removeprefix("task.") in TASK_OPTIONS[task].model_fields
+    return not key.startswith("task.") or key.removeprefix("task.") in TASKS[task].model_fields
 
 
 def _block(preset: Protocol, mixer: str) -> Any:
@@ -137,19 +138,23 @@ def _block(preset: Protocol, mixer: str) -> Any:
 
 def _own(name: str, options: Mapping[str, Any], n_mixers: int) -> dict[str, Any]:
     """The options that this mixer of several knows; a mixer alone gets all of them."""
-    if n_mixers == 1 or name not in MIXER_OPTIONS:
+    if n_mixers == 1 or name not in MIXERS:
         return dict(options)
-    return {key: value for key, value in options.items() if key in MIXER_OPTIONS[name].model_fields}
+    return {key: value for key, value in options.items() if key in MIXERS[name].model_fields}
 
 
-def _check_names(given: Fields, flat: Fields, task: str, mixers: list[str], where: str) -> None:
+def _check_names(given: Fields, task: str, mixers: list[str], where: str) -> None:
     """Refuse a field that does not exist, naming the nearest one."""
-    options = {
-        f"model.mixer.{key}" for name in mixers if name in MIXER_OPTIONS for key in MIXER_OPTIONS[name].model_fields
-    } - {"model.mixer.name"}
-    allowed = {*flat, *SHORTHANDS, "train.steps", "train.warmup_steps", "numerics"} | options
-    allowed |= {f"task.{key}" for key in TASK_OPTIONS[task].model_fields} - {"task.name"}
+    parts: dict[str, type[Frozen]] = {
+        "task": TASKS[task],
+        "model": ModelSpec,
+        "train": TrainSpec,
+        "compute": ComputeSpec,
+    }
+    known = {f"{part}.{name}" for part, kind in parts.items() for name in kind.model_fields}
+    known |= {f"model.mixer.{option}" for name in mixers if name in MIXERS for option in MIXERS[name].model_fields}
+    allowed = known - {"task.name", "model.mixer", "model.mixer.name"} | {*SHORTHANDS, "seed", "numerics"}
+    foreign = any(":" in name for name in mixers)
     for key in given:
-        foreign = key.startswith("model.mixer.") and any(":" in name for name in mixers)
-        if key not in allowed and not foreign:
+        if key not in allowed and not (foreign and key.startswith("model.mixer.")):
             raise unknown(where, key, allowed)

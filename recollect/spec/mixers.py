@@ -4,22 +4,30 @@ A size that follows from the model (`None` here) is filled in by `resolved`, so 
 """
 
 import math
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
-from pydantic import ConfigDict, Discriminator, Field, NonNegativeInt, PositiveInt, Tag
+from pydantic import ConfigDict, Discriminator, Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.base import Frozen
+from recollect.spec.base import ASIDE, Frozen
+from recollect.spec.registry import Registry, named, one_of
 
 Rotation = Literal["none", "rope"]
 
 
 class MixerOptions(Frozen):
-    """What all mixers share; `paper` and `state` are shown by `recollect list mixers`."""
+    """What all mixers share. A mixer is registered by its option class, wherever in this file it stands.
+
+    `paper` and `state` are shown by `recollect list mixers`; `colour` and `marker` are its own in every figure (a hash
+    of its name chooses where it has none). The module that mixes is `recollect.mixers.<name>`, its class is called like
+    this one without `Options`.
+    """
 
     name: str
     paper: ClassVar[str] = ""
     state: ClassVar[str] = ""
+    colour: ClassVar[str] = ""
+    marker: ClassVar[str] = ""
 
     def resolved(self, d_model: int, length: int) -> Self:
         """The same options with every size that depends on the model filled in and checked."""
@@ -48,6 +56,8 @@ class AttentionOptions(MixerOptions):
 
     paper: ClassVar[str] = "Vaswani et al. 2017"
     state: ClassVar[str] = "2 L D"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "o"
     name: Literal["attention"] = "attention"
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     bias: bool = Field(True, description="biases on the four projections")
@@ -77,6 +87,8 @@ class SlidingAttentionOptions(MixerOptions):
 
     paper: ClassVar[str] = "Beltagy et al. 2020"
     state: ClassVar[str] = "2 (W - 1) D"
+    colour: ClassVar[str] = "#7570B3"
+    marker: ClassVar[str] = "p"
     name: Literal["sliding_attention"] = "sliding_attention"
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     bias: bool = Field(True, description="biases on the four projections")
@@ -94,6 +106,8 @@ class LinearAttentionOptions(MixerOptions):
 
     paper: ClassVar[str] = "Katharopoulos et al. 2020"
     state: ClassVar[str] = "D²/H + D"
+    colour: ClassVar[str] = "#44AA99"
+    marker: ClassVar[str] = "h"
     name: Literal["linear_attention"] = "linear_attention"
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     positions: Rotation = Field("none", description="rotary positions on q and k")
@@ -109,6 +123,8 @@ class BasedOptions(MixerOptions):
 
     paper: ClassVar[str] = "Arora et al. 2024"
     state: ClassVar[str] = "(1 + F + F²)(D + H), + 2 (W - 1) D with a window"
+    colour: ClassVar[str] = "#999933"
+    marker: ClassVar[str] = "<"
     name: Literal["based"] = "based"
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     d_feature: PositiveInt | None = Field(None, description="F, width of q and k (8, or 16 from D = 128 on)")
@@ -129,6 +145,8 @@ class H3Options(MixerOptions):
 
     paper: ClassVar[str] = "Fu et al. 2023"
     state: ClassVar[str] = "(N - 1) D (shift) + N D P (diagonal)"
+    colour: ClassVar[str] = "#AA3355"
+    marker: ClassVar[str] = "X"
     name: Literal["h3"] = "h3"
     d_state: int | None = Field(None, ge=2, description="N, even (the length, up to 64)")
     head_dim: PositiveInt = Field(2, description="P, head width")
@@ -148,6 +166,8 @@ class HyenaOptions(MixerOptions):
 
     paper: ClassVar[str] = "Poli et al. 2023"
     state: ClassVar[str] = "L D + 3 D (d_conv - 1)"
+    colour: ClassVar[str] = "#009E73"
+    marker: ClassVar[str] = "^"
     name: Literal["hyena"] = "hyena"
     d_filter: PositiveInt = Field(64, description="width of the filter's MLP")
     d_conv: PositiveInt = Field(3, description="taps of the short convolution")
@@ -163,6 +183,8 @@ class RWKV4Options(MixerOptions):
 
     paper: ClassVar[str] = "Peng et al. 2023"
     state: ClassVar[str] = "4 D"
+    colour: ClassVar[str] = "#56B4E9"
+    marker: ClassVar[str] = "P"
     name: Literal["rwkv4"] = "rwkv4"
     positions: Rotation = Field("none", description="rotary positions on the input")
 
@@ -176,6 +198,8 @@ class MambaOptions(MixerOptions):
 
     paper: ClassVar[str] = "Gu & Dao 2024"
     state: ClassVar[str] = "E D N + E D (d_conv - 1)"
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "s"
     name: Literal["mamba"] = "mamba"
     d_state: PositiveInt = Field(16, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -194,6 +218,8 @@ class Mamba2Options(MixerOptions):
 
     paper: ClassVar[str] = "Dao & Gu 2024"
     state: ClassVar[str] = "E D N + (E D + 2 G N)(d_conv - 1)"
+    colour: ClassVar[str] = "#E69F00"
+    marker: ClassVar[str] = "D"
     name: Literal["mamba2"] = "mamba2"
     d_state: PositiveInt = Field(64, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -217,6 +243,8 @@ class DeltaNetOptions(MixerOptions):
 
     paper: ClassVar[str] = "Yang et al. 2024"
     state: ClassVar[str] = "D²/H + 3 D (d_conv - 1)"
+    colour: ClassVar[str] = "#CC79A7"
+    marker: ClassVar[str] = "v"
     name: Literal["deltanet"] = "deltanet"
     n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
     d_conv: NonNegativeInt = Field(4, description="taps of the convolutions on q, k, v (0 = none)")
@@ -237,6 +265,8 @@ class GatedDeltaNetOptions(MixerOptions):
 
     paper: ClassVar[str] = "Yang et al. 2025"
     state: ClassVar[str] = "D²/H · expand_v + (2 + expand_v) D (d_conv - 1)"
+    colour: ClassVar[str] = "#AA4499"
+    marker: ClassVar[str] = ">"
     name: Literal["gated_deltanet"] = "gated_deltanet"
     n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
     expand_v: PositiveInt = Field(1, description="value width over key width")
@@ -256,6 +286,8 @@ class LSTMOptions(MixerOptions):
 
     paper: ClassVar[str] = "Hochreiter & Schmidhuber 1997"
     state: ClassVar[str] = "2 D"
+    colour: ClassVar[str] = "#8C6D31"
+    marker: ClassVar[str] = "*"
     name: Literal["lstm"] = "lstm"
     positions: Rotation = Field("none", description="rotary positions on the input")
 
@@ -273,7 +305,7 @@ class ForeignOptions(MixerOptions):
     model_config = ConfigDict(frozen=True, extra="allow")
     state: ClassVar[str] = "unknown"
     name: str = Field(pattern=r"^[^:]+:[A-Za-z_]\w*$")
-    path: str = ""
+    path: Annotated[str, ASIDE] = ""
     source: str
 
     def arguments(self) -> dict[str, Any]:
@@ -286,34 +318,8 @@ def _tag(value: Any) -> str:
     return "foreign" if ":" in str(name) else str(name)
 
 
-MIXER_OPTIONS: dict[str, type[MixerOptions]] = {
-    "attention": AttentionOptions,
-    "sliding_attention": SlidingAttentionOptions,
-    "linear_attention": LinearAttentionOptions,
-    "based": BasedOptions,
-    "h3": H3Options,
-    "hyena": HyenaOptions,
-    "rwkv4": RWKV4Options,
-    "mamba": MambaOptions,
-    "mamba2": Mamba2Options,
-    "deltanet": DeltaNetOptions,
-    "gated_deltanet": GatedDeltaNetOptions,
-    "lstm": LSTMOptions,
-}
-
-MixerSpec = Annotated[
-    Annotated[AttentionOptions, Tag("attention")]
-    | Annotated[SlidingAttentionOptions, Tag("sliding_attention")]
-    | Annotated[LinearAttentionOptions, Tag("linear_attention")]
-    | Annotated[BasedOptions, Tag("based")]
-    | Annotated[H3Options, Tag("h3")]
-    | Annotated[HyenaOptions, Tag("hyena")]
-    | Annotated[RWKV4Options, Tag("rwkv4")]
-    | Annotated[MambaOptions, Tag("mamba")]
-    | Annotated[Mamba2Options, Tag("mamba2")]
-    | Annotated[DeltaNetOptions, Tag("deltanet")]
-    | Annotated[GatedDeltaNetOptions, Tag("gated_deltanet")]
-    | Annotated[LSTMOptions, Tag("lstm")]
-    | Annotated[ForeignOptions, Tag("foreign")],
-    Discriminator(_tag),
-]
+MIXERS: Registry[str, type[MixerOptions]] = Registry("mixer", named(MixerOptions))
+if TYPE_CHECKING:
+    MixerSpec = MixerOptions
+else:
+    MixerSpec = Annotated[one_of([*MIXERS.items(), ("foreign", ForeignOptions)]), Discriminator(_tag)]

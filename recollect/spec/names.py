@@ -8,16 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
-from recollect.spec.mixers import MIXER_OPTIONS, ForeignOptions, MixerOptions
+from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
 
 
 def mixer_options(name: str, options: dict[str, Any]) -> MixerOptions:
     """The checked options of a mixer that is known by name, by `file.py:Class` or by `package.module:Class`."""
     if ":" in name:
         return foreign_options(name, options)
-    if name not in MIXER_OPTIONS:
-        raise unknown("mixer", name, MIXER_OPTIONS)
-    kind = MIXER_OPTIONS[name]
+    kind = MIXERS.find(name)
     for option in options:
         if option not in kind.model_fields:
             raise unknown(f"mixer {name}", option, set(kind.model_fields) - {"name"})

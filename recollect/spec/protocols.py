@@ -1,4 +1,4 @@
-"""Named presets of how to train, with every field set.
+"""Named presets of how to train, with every field set but those that came later (`LATER`), which have their default.
 
 A protocol is a flat table of dotted fields plus exceptions (`When`). Some entries are shorthands that end as numbers
 in the spec: `train.epochs` (-> steps), `train.warmup` (a share of the steps), and the value "epoch" of
@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from recollect.errors import unknown
+from recollect.spec.registry import Registry
+from recollect.spec.tasks import TASKS, StringOptions
 
 Fields = Mapping[str, Any]
 MAMBAS = ("mamba", "mamba2")
-STRINGS = ("copy", "prefix_ngram", "suffix_ngram", "duplicate_ngram")
+STRINGS = tuple(name for name, kind in TASKS.items() if issubclass(kind, StringOptions))
 
 
 @dataclass(frozen=True)
@@ -213,11 +214,6 @@ JELASSI = Protocol(
     lrs=(1e-5,),
 )
 
-PROTOCOLS = {protocol.name: protocol for protocol in (LAPTOP, PAPER, WORKSHOP, ZOOLOGY, JELASSI)}
-
-
-def find_protocol(name: str) -> Protocol:
-    """A protocol by its name."""
-    if name not in PROTOCOLS:
-        raise unknown("protocol", name, PROTOCOLS)
-    return PROTOCOLS[name]
+PROTOCOLS: Registry[str, Protocol] = Registry(
+    "protocol", ((protocol.name, protocol) for protocol in (LAPTOP, PAPER, WORKSHOP, ZOOLOGY, JELASSI))
+)

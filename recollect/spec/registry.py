@@ -1,12 +1,17 @@
 """One shape for everything that has members: mixers, tasks, protocols, executors, studies, claims, figure kinds."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TypeVar
+from importlib import import_module
+from typing import Annotated, Any, TypeVar, Union
+
+from pydantic import Tag
 
 from recollect.errors import unknown
+from recollect.spec.base import Frozen
 
 K = TypeVar("K", bound=str | int)
 T = TypeVar("T")
+Options = TypeVar("Options", bound=Frozen)
 
 
 class Registry(Mapping[K, T]):
@@ -34,3 +39,21 @@ class Registry(Mapping[K, T]):
         if name not in self._members:
             raise unknown(where or self.what, str(name), map(str, self._members))
         return self._members[name]
+
+
+def named(base: type[Options]) -> Iterator[tuple[str, type[Options]]]:
+    """The option classes below a base that have a name of their own, in the order in which they are written."""
+    for kind in base.__subclasses__():
+        if isinstance(name := kind.model_fields["name"].default, str):
+            yield name, kind
+        yield from named(kind)
+
+
+def one_of(members: Iterable[tuple[str, type[Frozen]]]) -> Any:
+    """The type of a field that holds any of the members."""
+    return Union[tuple(Annotated[kind, Tag(name)] for name, kind in members)]  # noqa: UP007
+
+
+def implementation(room: str, options: Frozen, name: str) -> Any:
+    """The class that does what options describe: `MambaOptions` named mamba -> `Mamba` in `recollect.<room>.mamba`."""
+    return getattr(import_module(f"recollect.{room}.{name}"), type(options).__name__.removesuffix("Options"))

@@ -1,19 +1,19 @@
 """The complete description of one run."""
 
-import hashlib
-from typing import Any, Literal
+from typing import Annotated, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from recollect.spec.base import Frozen, canonical
-from recollect.spec.mixers import ForeignOptions, MixerOptions, MixerSpec
-from recollect.spec.tasks import DuplicateNgramOptions, TaskSpec
+from recollect.spec.base import As, Frozen, canonical, digest
+from recollect.spec.mixers import MixerOptions, MixerSpec
+from recollect.spec.tasks import TaskSpec
 
 Kernel = Literal["numba", "torch", "loop"]
 Block = Literal["mixer+mlp", "mixer", "mamba"]
 
 NUMERICS = 1
-"""Bumped when the same spec would give other numbers than before."""
+"""Raised when the same spec would give other results: other data, initialisation, optimiser or model; not when a kernel
+only rounds otherwise (docs/decisions/0006-identity.md)."""
 
 
 class ModelSpec(Frozen):
@@ -52,6 +52,11 @@ class ModelSpec(Frozen):
         return self.mixer if isinstance(self.mixer, tuple) else (self.mixer,) * self.n_layers
 
     @property
+    def mixer_name(self) -> str:
+        """The mixers, each once: `attention`, or `attention+mamba` for a hybrid."""
+        return "+".join(dict.fromkeys(mixer.name for mixer in self.mixers))
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """The block kind of every layer."""
         return self.block if isinstance(self.block, tuple) else (self.block,) * self.n_layers
@@ -85,10 +90,15 @@ class TrainSpec(Frozen):
     )
 
 
+def kind_of_device(device: str) -> str:
+    """`cuda:1` is a cuda: which of several alike trains a run is no part of what the run is."""
+    return device.partition(":")[0]
+
+
 class ComputeSpec(Frozen):
     """What computes it: all of this can change the last bits."""
 
-    device: str = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$")
+    device: Annotated[str, As(kind_of_device)] = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$")
     precision: Literal["fp32", "bf16"] = Field("fp32", description="bf16 is autocast; weights stay fp32")
     threads: PositiveInt = 1
     kernel: Kernel = Field("numba", description="the ops' form: numba (CPU), torch (any device), loop (the judge)")
@@ -107,10 +117,8 @@ class RunSpec(Frozen):
     @model_validator(mode="after")
     def resolve(self) -> "RunSpec":
         """Fill in the sizes of mixers that follow from the model; refuse what does not fit."""
-        if isinstance(self.task, DuplicateNgramOptions):
-            raise ValueError(
-                "task: duplicate_ngram is for evaluation only; train on copy, which task.eval_duplicates judges on it"
-            )
+        if self.task.only_judged:
+            raise ValueError(f"task: {self.task.name} is for evaluation only; {self.task.only_judged}")
         model, length = self.model, self.task.length
         filled = tuple(mixer.resolved(model.d_model, length) for mixer in model.mixers)
         mixer = filled if isinstance(model.mixer, tuple) else filled[0]
@@ -124,31 +132,18 @@ class RunSpec(Frozen):
         """The run of the same cell with this learning rate and seed."""
         return self.model_copy(update={"train": self.train.model_copy(update={"lr": lr}), "seed": seed})
 
-    def identity(self) -> dict[str, Any]:
-        """The plain value that is hashed: all fields, but not where a user's file lies."""
-        plain = self.model_dump(mode="json")
-        mixers = plain["model"]["mixer"]
-        for mixer, options in zip(mixers if isinstance(mixers, list) else [mixers], self.model.mixers, strict=False):
-            if isinstance(options, ForeignOptions):
-                mixer.pop("path")
-        return plain
-
     @property
     def id(self) -> str:
         """The run's name: the hash of its identity."""
-        return _digest(self.identity())
+        return digest(self.identity())
 
     @property
     def cell(self) -> str:
         """The cell's name: runs that differ only in learning rate and seed share it."""
         plain = self.identity()
         del plain["train"]["lr"], plain["seed"]
-        return _digest(plain)
+        return digest(plain)
 
     def to_json(self) -> str:
         """Canonical JSON; `RunSpec.model_validate_json` reads it back."""
         return canonical(self.model_dump(mode="json"))
-
-
-def _digest(plain: dict[str, Any]) -> str:
-    return hashlib.sha256(canonical(plain).encode()).hexdigest()[:12]

@@ -2,15 +2,22 @@
 
 import math
 from abc import abstractmethod
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt, model_validator
 
 from recollect.spec.base import Frozen
+from recollect.spec.registry import Registry, named, one_of
 
 
 class TaskOptions(Frozen):
-    """What all tasks share: how many rows are drawn, and from where."""
+    """What all tasks share: how many rows are drawn, and from where. A task is registered by its option class.
+
+    The module that draws is `recollect.tasks.<name>`, its class is called like this one without `Options`.
+    """
+
+    only_judged: ClassVar[str] = ""
+    """What to train on instead, for a task that is for evaluation only."""
 
     rows: PositiveInt | Literal["fresh"] = Field(
         "fresh", description="training rows: a fixed set of so many, or new ones at every step"
@@ -18,6 +25,15 @@ class TaskOptions(Frozen):
     shuffle: bool = Field(True, description="a new order of the fixed set in every epoch")
     validation_rows: PositiveInt = Field(500, description="rows that choose the learning rate and stop runs")
     test_rows: PositiveInt = Field(2000, description="rows that are looked at once, at the end")
+
+    if TYPE_CHECKING:  # fields of some tasks, follow from the fields of others
+
+        @property
+        def name(self) -> str: ...
+        @property
+        def length(self) -> int: ...
+        @property
+        def vocab_size(self) -> int: ...
 
     @abstractmethod
     def short(self) -> str:
@@ -221,6 +237,7 @@ class SuffixNgramOptions(NgramOptions):
 class DuplicateNgramOptions(StringOptions):
     """Copying strings in which one n-gram has replaced another; for evaluation only (Jelassi et al. 2024)."""
 
+    only_judged: ClassVar[str] = "train on copy, which task.eval_duplicates judges on it"
     name: Literal["duplicate_ngram"] = "duplicate_ngram"
     n_gram: PositiveInt = Field(2, description="n, letters of the n-gram that occurs twice")
 
@@ -235,15 +252,8 @@ class DuplicateNgramOptions(StringOptions):
         return self
 
 
-TaskSpec = Annotated[
-    MQAROptions | AROptions | CopyOptions | PrefixNgramOptions | SuffixNgramOptions | DuplicateNgramOptions,
-    Field(discriminator="name"),
-]
-TASK_OPTIONS: dict[str, type[TaskOptions]] = {
-    "mqar": MQAROptions,
-    "ar": AROptions,
-    "copy": CopyOptions,
-    "prefix_ngram": PrefixNgramOptions,
-    "suffix_ngram": SuffixNgramOptions,
-    "duplicate_ngram": DuplicateNgramOptions,
-}
+TASKS: Registry[str, type[TaskOptions]] = Registry("task", named(TaskOptions))  # type: ignore[type-abstract]
+if TYPE_CHECKING:
+    TaskSpec = TaskOptions
+else:
+    TaskSpec = Annotated[one_of(TASKS.items()), Field(discriminator="name")]

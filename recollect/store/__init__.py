@@ -1,7 +1,8 @@
 """The store remembers runs. Tables of results (`store.table`) need pandas and are imported by name."""
 
+from recollect.store.contents import Contents
 from recollect.store.lock import Writer, who_writes
 from recollect.store.merge import merge
 from recollect.store.store import DEFAULT, STATUSES, NoStore, Record, Store, Tally
 
-__all__ = ["DEFAULT", "STATUSES", "NoStore", "Record", "Store", "Tally", "Writer", "merge", "who_writes"]
+__all__ = ["DEFAULT", "STATUSES", "Contents", "NoStore", "Record", "Store", "Tally", "Writer", "merge", "who_writes"]

@@ -1,13 +1,16 @@
-"""The lock that makes a coordinator its store's only writer; it goes when the process goes, however that ends."""
+"""The lock that makes a coordinator its store's only writer; it goes when the process goes, however that ends.
 
-import fcntl
+Beside the store lie the lock itself and the holder's name, which is gone when the holder ends in peace.
+"""
+
 import os
-import time
+import platform
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+
+from filelock import FileLock, Timeout
 
 from recollect.errors import BadInput
 
@@ -26,46 +29,50 @@ class Writer:
 @contextmanager
 def lock(path: Path) -> Iterator[None]:
     """Be the store's only writer; a second one is refused with the first one's name."""
-    with beside(path).open("a+") as handle:
-        _hold(handle, path)
-        handle.seek(0)
-        handle.truncate()
-        handle.write(f"process {os.getpid()} on {os.uname().nodename}")
-        handle.flush()
+    held, name = _lock(path), _holder(path)
+    try:
+        held.acquire(timeout=PATIENCE, poll_interval=0.02)
+    except Timeout:
+        raise BadInput(
+            f"store: {path} is being written by {_writer(path).name}; wait for it, or name another store with --store"
+        ) from None
+    try:
+        name.write_text(f"process {os.getpid()} on {platform.node()}")
         yield
+    finally:
+        name.unlink(missing_ok=True)
+        held.release()
 
 
 def who_writes(path: Path) -> Writer | None:
-    """The coordinator at work on a store, if there is one."""
-    try:
-        with beside(path).open() as handle:
-            if _try(handle, fcntl.LOCK_SH):
-                return None
-            return Writer(handle.read().strip() or "another process", os.fstat(handle.fileno()).st_mtime)
-    except FileNotFoundError:
+    """The coordinator at work on a store, if there is one; who may not write there is told by the name alone."""
+    if not beside(path, "lock").exists():
         return None
-
-
-def beside(path: Path) -> Path:
-    """The lock's file."""
-    return path.with_name(path.name + ".lock")
-
-
-def _hold(handle: TextIO, path: Path) -> None:
-    until = time.monotonic() + PATIENCE
-    while not _try(handle, fcntl.LOCK_EX):
-        if time.monotonic() > until:
-            handle.seek(0)
-            raise BadInput(
-                f"store: {path} is being written by {handle.read().strip() or 'another process'}; "
-                "wait for it, or name another store with --store"
-            )
-        time.sleep(0.02)
-
-
-def _try(handle: TextIO, kind: int) -> bool:
     try:
-        fcntl.flock(handle, kind | fcntl.LOCK_NB)
+        with _lock(path).acquire(blocking=False):
+            return None
+    except Timeout:
+        return _writer(path)
     except OSError:
-        return False
-    return True
+        return _writer(path) if _holder(path).exists() else None
+
+
+def beside(path: Path, ending: str) -> Path:
+    """A file that goes with the store."""
+    return path.with_name(f"{path.name}.{ending}")
+
+
+def _lock(path: Path) -> FileLock:
+    return FileLock(beside(path, "lock"))
+
+
+def _holder(path: Path) -> Path:
+    return beside(path, "writer")
+
+
+def _writer(path: Path) -> Writer:
+    """Whoever holds the lock; a holder that has not yet written its name, or is just leaving, is another process."""
+    try:
+        return Writer(_holder(path).read_text(), _holder(path).stat().st_mtime)
+    except OSError:
+        return Writer("another process", beside(path, "lock").stat().st_mtime)

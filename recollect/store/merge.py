@@ -1,14 +1,15 @@
 """Merging stores: the runs of one go into another, each run once."""
 
 import shutil
+import sqlite3
 from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import BadInput
 from recollect.store.store import Store
 
-_RUNS = "id, cell, spec, status, outcome, attempt, result, error, provenance, seconds, created, updated"
-_PARTS = {"points": "run, step, name, value", "arrays": "run, name, step, dtype, shape, blob"}
+TABLES = {"runs": "id", "points": "run", "arrays": "run"}
+"""Tables that hold a run, and the column with its id."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +30,7 @@ def merge(into: Store, other: Path) -> Merged:
         for run in wanted:  # files first: a finished run of a store has its weights
             if source.folder(run).is_dir():
                 shutil.copytree(source.folder(run), into.folder(run), dirs_exist_ok=True)
-        _copy_rows(into, other, wanted)
+        _copy_rows(into, source, wanted)
         into.release()
     source.close()
     return Merged(len(wanted), different)
@@ -46,20 +47,17 @@ def _different(into: Store, source: Store) -> int:
     return sum(theirs[run] != result for run, result in ours.items() if run in theirs)
 
 
-def _copy_rows(into: Store, other: Path, wanted: list[str]) -> None:
-    into.db.execute("ATTACH DATABASE ? AS other", (str(other),))
-    try:
-        with into.transaction():
-            into.db.execute("CREATE TEMP TABLE wanted (run TEXT PRIMARY KEY)")
-            into.db.executemany("INSERT INTO wanted VALUES (?)", [(run,) for run in wanted])
-            chosen = "IN (SELECT run FROM wanted)"
-            into.db.execute(f"INSERT OR REPLACE INTO runs ({_RUNS}) SELECT {_RUNS} FROM other.runs WHERE id {chosen}")
-            for table, columns in _PARTS.items():
-                into.db.execute(f"DELETE FROM main.{table} WHERE run {chosen}")
-                into.db.execute(
-                    f"INSERT INTO main.{table} ({columns}) SELECT {columns} FROM other.{table} WHERE run {chosen}"
-                )
-            into.db.execute("INSERT OR IGNORE INTO main.study_runs SELECT * FROM other.study_runs ORDER BY rowid")
-            into.db.execute("DROP TABLE wanted")
-    finally:
-        into.db.execute("DETACH DATABASE other")
+def _copy_rows(into: Store, source: Store, wanted: list[str]) -> None:
+    """By the columns' names: an older store reads as if it had this version's schema, but not in its file."""
+    with into.transaction():
+        for table, key in TABLES.items():
+            for run in wanted:
+                into.db.execute(f"DELETE FROM {table} WHERE {key} = ?", (run,))
+                _insert(into, table, source.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (run,)))
+        _insert(into, "study_runs", source.db.execute("SELECT * FROM study_runs ORDER BY rowid"))
+
+
+def _insert(into: Store, table: str, rows: sqlite3.Cursor) -> None:
+    names = [name for name, *_ in rows.description]
+    marks = ", ".join("?" * len(names))
+    into.db.executemany(f"INSERT OR IGNORE INTO {table} ({', '.join(names)}) VALUES ({marks})", map(tuple, rows))

@@ -19,10 +19,10 @@ from typing import Any
 from recollect.errors import BadInput
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
+from recollect.store.migrations import SCHEMA, migrate
 
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
-SCHEMA = 1
 STATUSES = ("pending", "running", "done", "failed", "lost")
 Curves = dict[str, list[float | None]]
 
@@ -43,6 +43,7 @@ CREATE TABLE arrays (
 CREATE TABLE study_runs (
     study TEXT NOT NULL, scale TEXT NOT NULL, run TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (study, scale, run)
 );
+CREATE INDEX study_runs_by_run ON study_runs (run);
 """
 
 
@@ -67,6 +68,11 @@ class Record:
     error: str | None
     provenance: dict[str, Any]
     seconds: float | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it came to its end and has a result; a diverged run has one."""
+        return self.status == "done" and self.result is not None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -93,11 +99,16 @@ class Store:
         self.path = Path(path)
         check_path(self.path, create)
         self.files = self.path.with_name(self.path.stem + ".files")
-        self.db = sqlite3.connect(self.path, timeout=30, isolation_level=None)
-        self.db.row_factory = sqlite3.Row
+        self.is_writer = self.is_copy = False
+        self.db = self._connect()
         self.notice = "" if create is False else self._set_up()
-        self.is_writer = False
         self._check()
+
+    def _connect(self, place: str = "") -> sqlite3.Connection:
+        db = sqlite3.connect(place or self.path, timeout=30, isolation_level=None)
+        db.row_factory = sqlite3.Row
+        db.execute("PRAGMA synchronous = NORMAL")
+        return db
 
     def _set_up(self) -> str:
         """Create the tables where the file is new; say so where the file system allows no write-ahead log."""
@@ -108,24 +119,30 @@ class Store:
                 self.db.execute(f"PRAGMA application_id = {APPLICATION}")
                 self.db.execute(f"PRAGMA user_version = {SCHEMA}")
         (mode,) = self.db.execute("PRAGMA journal_mode = WAL").fetchone()
-        self.db.execute("PRAGMA synchronous = NORMAL")
         if mode == "wal":
             return ""
         self.db.execute("PRAGMA journal_mode = DELETE")
         return f"{self.path}: no write-ahead log on this file system; using the slower rollback journal"
 
     def _check(self) -> None:
-        (application,), (schema,) = (
-            self.db.execute(f"PRAGMA {name}").fetchone() for name in ("application_id", "user_version")
-        )
+        """Refuse what is no store of ours, or one of a later version; read an older one as if it were migrated."""
         if not self.db.execute("SELECT 1 FROM sqlite_master").fetchone():
             raise NoStore(self.path)
-        if application != APPLICATION:
+        if self._pragma("application_id") != APPLICATION:
             raise BadInput(f"store: {self.path} is a database of another program; name another file with --store")
-        if schema != SCHEMA:
+        if (schema := self._pragma("user_version")) > SCHEMA:
             raise BadInput(
-                f"store: {self.path} has schema {schema}, this version reads {SCHEMA}; use a newer recollect"
+                f"store: {self.path} has schema {schema}, this version reads up to {SCHEMA}; use a newer recollect"
             )
+        if schema < SCHEMA:
+            file, self.db, self.is_copy = self.db, self._connect(":memory:"), True
+            file.backup(self.db)
+            file.close()
+            migrate(self.db)
+
+    def _pragma(self, name: str) -> int:
+        (value,) = self.db.execute(f"PRAGMA {name}").fetchone()
+        return int(value)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -145,11 +162,19 @@ class Store:
             yield
             return
         with lock(self.path):
+            self._migrate()
             self.is_writer = True
             try:
                 yield
             finally:
                 self.is_writer = False
+
+    def _migrate(self) -> None:
+        """Bring the file itself up to this version's schema, where a reader is content with a copy that is."""
+        if self.is_copy:
+            self.db.close()
+            self.db, self.is_copy = self._connect(), False
+            migrate(self.db)
 
     def close(self) -> None:
         """Close the file."""
@@ -272,6 +297,11 @@ class Store:
             "FROM runs LEFT JOIN study_runs ON run = id GROUP BY 1, 2, 3, 4 ORDER BY 1, 2"
         )
         return [Tally(**row) for row in self.db.execute(query)]
+
+    def studies(self) -> list[tuple[str, str]]:
+        """Every study and the scales at which it was run, by name."""
+        query = "SELECT DISTINCT study, scale FROM study_runs ORDER BY study, scale"
+        return [(row["study"], row["scale"]) for row in self.db.execute(query)]
 
     def finished_since(self, moment: float) -> dict[tuple[str, str], int]:
         """(Study, scale) -> runs that ended well after a moment."""

@@ -1,15 +1,18 @@
 """Specs are complete, canonical, and refuse what cannot run."""
 
+from typing import Annotated
+
 import pytest
 
 from recollect.errors import BadInput
-from recollect.spec import MIXER_OPTIONS, TASK_OPTIONS, ComputeSpec, RunSpec, TrainSpec
+from recollect.spec import MIXERS, TASKS, ComputeSpec, RunSpec, TrainSpec
+from recollect.spec.base import LATER, is_later
 from recollect.spec.compose import flatten, make_spec, nest
-from recollect.spec.protocols import PROTOCOLS
+from recollect.spec.protocols import PROTOCOLS, Protocol
 from recollect.spec.run import ModelSpec
 
 
-@pytest.mark.parametrize("mixer", MIXER_OPTIONS)
+@pytest.mark.parametrize("mixer", MIXERS)
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_json_goes_both_ways_for_every_mixer_and_protocol(mixer: str, protocol: str) -> None:
     spec = make_spec("mqar", mixer, protocol=protocol)
@@ -30,7 +33,7 @@ def test_a_cell_holds_runs_that_differ_in_learning_rate_and_seed_only() -> None:
     assert base.cell != make_spec("mqar", "attention", {"model.d_model": 32}).cell
 
 
-@pytest.mark.parametrize("task", sorted(set(TASK_OPTIONS) - {"duplicate_ngram"}))
+@pytest.mark.parametrize("task", sorted(set(TASKS) - {"duplicate_ngram"}))
 @pytest.mark.parametrize("protocol", PROTOCOLS)
 def test_every_task_works_under_every_protocol(task: str, protocol: str) -> None:
     for mixer in ("attention", "mamba", "lstm"):
@@ -40,18 +43,61 @@ def test_every_task_works_under_every_protocol(task: str, protocol: str) -> None
 
 
 @pytest.mark.parametrize("protocol", PROTOCOLS.values(), ids=lambda p: p.name)
-def test_a_protocol_sets_every_field(protocol) -> None:
+def test_a_protocol_sets_every_field_that_did_not_come_later(protocol: Protocol) -> None:
     shorthand = {"train.steps": "train.epochs", "train.warmup_steps": "train.warmup"}
-    fields = {f"task.{name}" for options in TASK_OPTIONS.values() for name in options.model_fields} - {"task.name"}
-    fields |= {f"model.{name}" for name in ModelSpec.model_fields} - {"model.mixer"}
-    fields |= {f"train.{name}" for name in TrainSpec.model_fields}
-    fields |= {f"compute.{name}" for name in ComputeSpec.model_fields} | {"seed"}
-    missing = {f for f in fields if f not in protocol.fields and shorthand.get(f) not in protocol.fields}
-    assert not missing
+    parts = [
+        ("model", ModelSpec),
+        ("train", TrainSpec),
+        ("compute", ComputeSpec),
+        *(("task", k) for k in TASKS.values()),
+    ]
+    fields = {
+        f"{part}.{name}" for part, kind in parts for name, field in kind.model_fields.items() if not is_later(field)
+    }
+    wanted = fields - {"task.name", "model.mixer"} | {"seed"}
+    assert not {f for f in wanted if f not in protocol.fields and shorthand.get(f) not in protocol.fields}
+
+
+class Grown(TrainSpec):
+    """The training of a later version."""
+
+    lr_dynamics: Annotated[float, LATER] = 1.0
+
+
+class GrownRun(RunSpec):
+    """A run of that version."""
+
+    train: Grown
+
+
+def grown(**fields: float) -> RunSpec:
+    """One of them."""
+    spec = make_spec("mqar", "attention")
+    return GrownRun(**dict(spec) | {"train": Grown(**spec.train.model_dump(), **fields)})
+
+
+def test_ids_and_cells_outlive_new_fields() -> None:
+    spec = make_spec("mqar", "attention")
+    assert (grown().id, grown(lr_dynamics=1.0).cell) == (spec.id, spec.cell)
+    assert "lr_dynamics" in grown().to_json()
+    changed = grown(lr_dynamics=0.1)
+    assert changed.id != spec.id
+    assert changed.cell != spec.cell
+    assert changed.identity()["train"]["lr_dynamics"] == 0.1
+
+
+def test_the_kind_of_device_counts_and_its_number_does_not() -> None:
+    first, second, cpu = (
+        make_spec("mqar", "mamba", {"compute.device": device, "compute.kernel": "torch"})
+        for device in ("cuda", "cuda:1", "cpu")
+    )
+    assert (first.id, first.cell) == (second.id, second.cell)
+    assert second.compute.device == "cuda:1"
+    assert cpu.cell != first.cell
 
 
 def test_a_resolved_spec_hides_no_size() -> None:
-    for mixer in MIXER_OPTIONS:
+    for mixer in MIXERS:
         options = make_spec("mqar", mixer).model.mixers[0]
         assert None not in options.model_dump().values(), mixer
 

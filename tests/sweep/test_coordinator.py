@@ -47,9 +47,6 @@ class Scripted(Executor):
             case "lost":
                 yield Lost(run, "gone")
 
-    def cancel(self, run: str) -> None:
-        raise NotImplementedError
-
     def close(self) -> None:
         self.closed = True
 

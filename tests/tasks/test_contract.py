@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.spec import TASK_OPTIONS
+from recollect.spec import TASKS
 from recollect.tasks import IGNORED, Batch, Task, build_task
 from recollect.tasks.streams import generator
 from recollect.tasks.strings import BEGIN, END, PAD, SEPARATOR
@@ -78,7 +78,7 @@ def sets(task: Task) -> list[Batch]:
 
 
 def test_every_task_has_a_row_and_an_oracle() -> None:
-    assert {name for name, _ in ROWS} == set(ORACLES) == set(TASK_OPTIONS)
+    assert {name for name, _ in ROWS} == set(ORACLES) == set(TASKS)
 
 
 @every_task

@@ -8,7 +8,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from recollect.mixers import build_mixer
-from recollect.spec import MIXER_OPTIONS
+from recollect.spec import MIXERS
 from recollect.training.execute import initial_model
 from recollect.training.model import Model
 from tests.support.small import tiny
@@ -45,7 +45,7 @@ def test_hyenas_filter_shrinks_hundreds_of_times_when_its_linears_are_redrawn() 
     assert sizes["native"] / sizes["gpt2"] > 100
 
 
-@pytest.mark.parametrize("mixer", MIXER_OPTIONS)
+@pytest.mark.parametrize("mixer", MIXERS)
 def test_native_weights_are_those_that_the_mixer_alone_would_have(mixer: str) -> None:
     made = model(mixer, "native", n_layers=1)
     torch.manual_seed(0)
@@ -57,7 +57,7 @@ def test_native_weights_are_those_that_the_mixer_alone_would_have(mixer: str) ->
             assert placed[name].std().item() == pytest.approx(p.std().item(), rel=0.15, abs=1e-6), name
 
 
-@pytest.mark.parametrize("mixer", MIXER_OPTIONS)
+@pytest.mark.parametrize("mixer", MIXERS)
 @pytest.mark.parametrize("init", ["gpt2", "zoology-legacy"])
 def test_the_output_is_scaled_with_depth_where_the_mode_knows_it(mixer: str, init: str) -> None:
     out = model(mixer, init).blocks[0].mixer.out_proj

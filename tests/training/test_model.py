@@ -7,7 +7,7 @@ import torch
 from torch.nn import functional as F
 
 from recollect.ops.loss import answer_loss
-from recollect.spec import MIXER_OPTIONS, RunSpec
+from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
 from recollect.tasks import make_task
 from recollect.tasks.streams import generator
@@ -52,7 +52,7 @@ def test_parameters_are_counted_once_and_without_memory() -> None:
     assert build_model(spec).state_size() == 2 * L * D
 
 
-@pytest.mark.parametrize("mixer", MIXER_OPTIONS)
+@pytest.mark.parametrize("mixer", MIXERS)
 def test_a_model_is_measured_without_its_memory(mixer: str) -> None:
     spec = tiny(mixer)
     model = build_model(spec)

@@ -5,7 +5,7 @@ import sys
 
 import pytest
 
-from recollect.spec import MIXER_OPTIONS
+from recollect.spec import MIXERS
 
 COMPILES = """
 import importlib, pkgutil, sys
@@ -41,4 +41,4 @@ for mixer in sys.argv[2:]:
 
 @pytest.mark.parametrize("threads", ["1", "2"])
 def test_after_the_warm_up_no_step_compiles_anything(threads: str) -> None:
-    subprocess.run([sys.executable, "-c", COMPILES, threads, *MIXER_OPTIONS], check=True)
+    subprocess.run([sys.executable, "-c", COMPILES, threads, *MIXERS], check=True)

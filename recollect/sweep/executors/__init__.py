@@ -1,9 +1,42 @@
 """Executors: who trains the runs."""
 
-from recollect.sweep.executors.executor import Executor, Unavailable
+from collections.abc import Callable
+from typing import NamedTuple
+
+from recollect.spec.registry import Registry
+from recollect.sweep.executors.executor import Executor, Unavailable, Wishes
 from recollect.sweep.executors.inline import Inline
 from recollect.sweep.executors.job import Job, make_job, within_reach
-from recollect.sweep.executors.local import Local, cores
-from recollect.sweep.executors.ray import Ray, Wishes
+from recollect.sweep.executors.local import Local
+from recollect.sweep.executors.ray import Ray
 
-__all__ = ["Executor", "Inline", "Job", "Local", "Ray", "Unavailable", "Wishes", "cores", "make_job", "within_reach"]
+
+class Kind(NamedTuple):
+    """How an executor begins, how many runs it trains at once, and the wishes that it alone knows of."""
+
+    begin: Callable[[Wishes], Executor]
+    at_once: Callable[[Wishes], int] = Wishes.at_once
+    takes: tuple[str, ...] = ()
+
+
+EXECUTORS: Registry[str, Kind] = Registry(
+    "executor",
+    {
+        "inline": Kind(lambda wishes: Inline(wishes.checkpoint_seconds), at_once=lambda _: 1),
+        "local": Kind(lambda wishes: Local(wishes.at_once(), wishes.checkpoint_seconds)),
+        "ray": Kind(Ray, takes=("address", "cpus", "gpus")),
+    }.items(),
+)
+
+__all__ = [
+    "EXECUTORS",
+    "Executor",
+    "Inline",
+    "Job",
+    "Local",
+    "Ray",
+    "Unavailable",
+    "Wishes",
+    "make_job",
+    "within_reach",
+]

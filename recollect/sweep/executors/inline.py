@@ -16,23 +16,13 @@ class Inline(Executor):
     def __init__(self, checkpoint_seconds: float = 5.0) -> None:
         self.checkpoint_seconds = checkpoint_seconds
         self.waiting: deque[Job] = deque()
-        self.cancelled = ""
 
     def submit(self, job: Job) -> None:
         self.waiting.append(job)
 
     def events(self) -> Iterator[Event]:
-        if not self.waiting:
-            return
-        job, self.cancelled = self.waiting.popleft(), ""
-        for event in perform(job, self.checkpoint_seconds):
-            yield event
-            if self.cancelled == job.run:
-                return
-
-    def cancel(self, run: str) -> None:
-        self.cancelled = run
-        self.waiting = deque(job for job in self.waiting if job.run != run)
+        if self.waiting:
+            yield from perform(self.waiting.popleft(), self.checkpoint_seconds)
 
     def close(self) -> None:
         self.waiting.clear()

@@ -1,24 +1,17 @@
 """Runs jobs in worker processes on this machine."""
 
-import os
-import sys
 from collections.abc import Iterator
 from multiprocessing.connection import wait
 from typing import Any
 
 from recollect.spec.events import Done, Event, Failed, Lost, from_plain
 from recollect.sweep.executors.child import Child
-from recollect.sweep.executors.executor import Executor, Unavailable
+from recollect.sweep.executors.executor import Executor, Unavailable, cores
 from recollect.sweep.executors.job import Job
 
 WORKER = "recollect.sweep.executors.worker"
 STILLBORN = 3
 """So many workers in a row that die before they are ready mean that none will start."""
-
-
-def cores() -> int:
-    """The processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
 class Worker:
@@ -61,8 +54,7 @@ class Local(Executor):
         ready = wait(list(busy)) if busy else []
         said = [(worker, plain) for pipe, worker in busy.items() if pipe in ready for plain in worker.child.waiting()]
         for worker, plain in said:
-            if worker in self.workers:  # it may have been cancelled meanwhile
-                yield from self._lost(worker) if plain is None else self._heard(worker, plain)
+            yield from self._lost(worker) if plain is None else self._heard(worker, plain)
 
     def _heard(self, worker: Worker, plain: dict[str, Any]) -> Iterator[Event]:
         if plain["kind"] == "Ready":
@@ -85,11 +77,6 @@ class Local(Executor):
     def _bury(self, worker: Worker) -> str:
         self.workers.remove(worker)
         return worker.child.close()
-
-    def cancel(self, run: str) -> None:
-        for worker in [worker for worker in self.workers if worker.job is not None and worker.job.run == run]:
-            self.workers.remove(worker)
-            worker.child.kill()
 
     def close(self) -> None:
         for worker in self.workers:

@@ -7,49 +7,31 @@ out of this process. When the driver ends, Ray ends the tasks of its job.
 import importlib.util
 import os
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from multiprocessing.connection import wait
 from typing import Any
 
 from recollect.errors import BadInput
 from recollect.spec.events import Done, Event, Failed, Lost, from_plain
 from recollect.sweep.executors.child import Child
-from recollect.sweep.executors.executor import Executor, Unavailable
+from recollect.sweep.executors.executor import Executor, Unavailable, Wishes
 from recollect.sweep.executors.job import Job
 
 AHEAD = 2
 """Runs handed to Ray for each that fits at once: no node waits for the coordinator, and a node that joins has work."""
 
 
-@dataclass(frozen=True)
-class Wishes:
-    """Where to run and what each run takes; `address` empty means a cluster of our own on this machine."""
-
-    address: str = ""
-    cpus: float = 1.0
-    gpus: float = 0.0
-    checkpoint_seconds: float = 5.0
-
-    def check(self) -> None:
-        """Refuse what Ray cannot give."""
-        if self.cpus <= 0:
-            raise BadInput(f"--cpus-per-run: must be above 0 (got {self.cpus:g})")
-        if self.gpus < 0 or (self.gpus > 1 and self.gpus != int(self.gpus)):
-            raise BadInput(f"--gpus-per-run: 0, a fraction, or a whole number (got {self.gpus:g})")
-
-
 class Ray(Executor):
     """Tasks that stream their events; Ray never retries, the coordinator does."""
 
-    def __init__(self, wishes: Wishes | None = None, workers: int | None = None) -> None:
-        given = wishes or Wishes()
-        given.check()
+    def __init__(self, given: Wishes = Wishes()) -> None:  # noqa: B008
+        check(given)
         if importlib.util.find_spec("ray") is None:
             raise BadInput("--executor ray: Ray is not installed; run: pip install 'recollect[ray]'")
         self.wishes = replace(given, address=given.address or os.environ.get("RAY_ADDRESS", ""))
         self.under_way: dict[str, None] = {}
         self.child, self.capacity = self._start()
-        self.slots = workers or AHEAD * self.capacity
+        self.slots = given.workers or AHEAD * self.capacity
         if self.slots == 0:
             self.close()
             raise BadInput(
@@ -75,7 +57,7 @@ class Ray(Executor):
     def submit(self, job: Job) -> None:
         self.under_way[job.run] = None
         try:
-            self.child.pipe.send({"kind": "Submit", "job": job.to_plain()})
+            self.child.pipe.send(job.to_plain())
         except OSError:
             return  # the driver has just died; its pipe tells so at the next `events`
 
@@ -88,8 +70,6 @@ class Ray(Executor):
 
     def _heard(self, plain: dict[str, Any]) -> Iterator[Event]:
         event = from_plain(plain)
-        if event.run not in self.under_way:
-            return
         if isinstance(event, Done | Failed | Lost):
             del self.under_way[event.run]
         yield event
@@ -105,10 +85,14 @@ class Ray(Executor):
         except BadInput as error:
             raise Unavailable(str(error)) from None
 
-    def cancel(self, run: str) -> None:
-        if self.under_way.pop(run, self) is None:
-            self.child.pipe.send({"kind": "Cancel", "run": run})
-
     def close(self) -> None:
         self.under_way.clear()
         self.child.close()
+
+
+def check(wishes: Wishes) -> None:
+    """Refuse what Ray cannot give."""
+    if wishes.cpus <= 0:
+        raise BadInput(f"--cpus-per-run: must be above 0 (got {wishes.cpus:g})")
+    if wishes.gpus < 0 or (wishes.gpus > 1 and wishes.gpus != int(wishes.gpus)):
+        raise BadInput(f"--gpus-per-run: 0, a fraction, or a whole number (got {wishes.gpus:g})")

@@ -94,13 +94,9 @@ class Driver:
             for run in list(self.streams):
                 self.pass_on(run)
 
-    def obey(self, order: dict[str, Any]) -> None:
-        """Submit or cancel."""
-        if order["kind"] == "Submit":
-            run = order["job"]["run"]
-            self.streams[run] = self.task.remote(json.dumps(order["job"]), self.checkpoint_seconds)
-        elif stream := self.streams.pop(order["run"], None):
-            ray.cancel(stream, force=True)
+    def obey(self, job: dict[str, Any]) -> None:
+        """Hand a job to Ray."""
+        self.streams[job["run"]] = self.task.remote(json.dumps(job), self.checkpoint_seconds)
 
     def pass_on(self, run: str) -> None:
         """Everything that a run has said by now."""
