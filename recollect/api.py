@@ -6,11 +6,12 @@ from tempfile import TemporaryDirectory
 
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
+from recollect.spec.files import WEIGHTS
 from recollect.store import DEFAULT, Record, Store
 from recollect.sweep import Grid, Listener, sweep
 from recollect.sweep.executors import Inline, within_reach
 from recollect.training.checkpoint import load_weights
-from recollect.training.execute import WEIGHTS, initial_model
+from recollect.training.execute import initial_model
 from recollect.training.model import Model
 
 

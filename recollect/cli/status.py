@@ -13,7 +13,7 @@ from rich.table import Table
 from recollect.cli.display.board import duration
 from recollect.cli.display.live import table_console
 from recollect.cli.options import Json, StorePath
-from recollect.store import DEFAULT, STATUSES, Store
+from recollect.store import DEFAULT, DONE, STATUSES, Store
 from recollect.store.lock import Writer, who_writes
 
 
@@ -43,7 +43,7 @@ def standings(store: Store, writer: Writer | None) -> list[Standing]:
         for tally in tallies:
             status = "pending" if tally.status == "running" and writer is None else tally.status
             standing.statuses[status] += tally.runs
-            if tally.status == "done":
+            if tally.status == DONE:
                 outcomes[tally.outcome] += tally.runs
         standing.outcomes = dict(outcomes.most_common())
         if writer is not None and (ended := recent.get((study, scale))):

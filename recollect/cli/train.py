@@ -7,8 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recollect.cli.display.live import Live, headline, summary
 from recollect.cli.options import Json, Sets, StorePath, overrides
-from recollect.store import DEFAULT
+from recollect.spec import RunSpec, make_spec
+from recollect.store import DEFAULT, NoStore, Record, Store
+from recollect.sweep import Grid, sweep
+from recollect.sweep.executors import Inline
 
 
 def train(
@@ -41,29 +45,38 @@ def train(
         A name (`recollect list mixers`), `path/to/file.py:Class` for your own, or several joined by commas, one per
         layer.
     """
-    from recollect.spec.compose import make_spec
-
     short = {"train.lr": lr, "model.d_model": d_model, "model.n_layers": n_layers, "seed": seed, "train.steps": steps}
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
-    from recollect.cli.display.live import Live
-    from recollect.store import Store
-    from recollect.sweep import Grid, sweep
-    from recollect.sweep.executors import Inline
+    if (known := stored(made, store)) is not None and not json_:
+        print(headline(made, store), file=sys.stderr)
+    record = known or train_now(made, store, checkpoint_seconds, quiet=json_)
+    if json_:
+        json.dump(record.to_json(), sys.stdout)
+        print()
+    else:
+        print(*summary(record, fresh=known is None), sep="\n")
+    return 0 if record.is_done else 1
+
+
+def stored(spec: RunSpec, path: Path) -> Record | None:
+    """The record of a run that was done before; torch is not loaded for it."""
+    try:
+        found = Store(path).record(spec.id)
+    except NoStore:
+        return None
+    return found if found is not None and found.is_done else None
+
+
+def train_now(spec: RunSpec, path: Path, checkpoint_seconds: float, *, quiet: bool) -> Record:
+    """Train a run in this process while the user watches."""
     from recollect.training.check import preflight
 
-    preflight(made)
-    opened = Store(store, create=True)
-    with Live(opened, made.train.steps, quiet=json_) as live:
-        live.begin(made)
-        known = opened.record(made.id)
-        if known is None or known.status != "done":
-            sweep(Grid([made]), Inline(checkpoint_seconds), opened, live.hear)
-        record = opened.record(made.id)
-        assert record is not None
-        if json_:
-            json.dump(record.to_json(), sys.stdout)
-            print()
-        else:
-            live.end(record, fresh=known is None or known.status != "done")
-    return 0 if record.status == "done" else 1
+    preflight(spec)
+    opened = Store(path, create=True)
+    with Live(opened, spec.train.steps, quiet=quiet) as live:
+        live.begin(spec)
+        sweep(Grid([spec]), Inline(checkpoint_seconds), opened, live.hear)
+    record = opened.record(spec.id)
+    assert record is not None
+    return record

@@ -190,7 +190,7 @@ def begun(cells: Mapping[str, CellSearch], store: Store) -> tuple[RunSpec, ...]:
 
 def done(store: Store, cell: CellSearch, *, curves: bool = False) -> list[Record]:
     """The finished runs of a cell in the range of its search."""
-    found = store.records(cell=cell.spec.cell, status="done", curves=curves)
+    found = store.records(cell=cell.spec.cell, done=True, curves=curves)
     return [record for record in found if cell.search.holds(record.spec.train.lr)]
 
 

@@ -3,6 +3,18 @@
 from recollect.store.contents import Contents
 from recollect.store.lock import Writer, who_writes
 from recollect.store.merge import merge
-from recollect.store.store import DEFAULT, STATUSES, NoStore, Record, Store, Tally
+from recollect.store.store import DEFAULT, DONE, STATUSES, NoStore, Record, Store, Tally
 
-__all__ = ["DEFAULT", "STATUSES", "Contents", "NoStore", "Record", "Store", "Tally", "Writer", "merge", "who_writes"]
+__all__ = [
+    "DEFAULT",
+    "DONE",
+    "STATUSES",
+    "Contents",
+    "NoStore",
+    "Record",
+    "Store",
+    "Tally",
+    "Writer",
+    "merge",
+    "who_writes",
+]

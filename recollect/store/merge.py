@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import BadInput
-from recollect.store.store import Store
+from recollect.store.store import DONE, Store
 
 TABLES = {"runs": "id", "points": "run", "arrays": "run"}
 """Tables that hold a run, and the column with its id."""
@@ -37,13 +37,13 @@ def merge(into: Store, other: Path) -> Merged:
 
 
 def _wanted(into: Store, source: Store) -> list[str]:
-    ours = into.statuses()
-    return [run for run, status in source.statuses().items() if run not in ours or (status == "done" != ours[run])]
+    ours, finished = into.statuses(), source.done() - into.done()
+    return [run for run in source.statuses() if run not in ours or run in finished]
 
 
 def _different(into: Store, source: Store) -> int:
-    query = "SELECT id, result FROM runs WHERE status = 'done'"
-    ours, theirs = ({row["id"]: row["result"] for row in store.db.execute(query)} for store in (into, source))
+    query = "SELECT id, result FROM runs WHERE status = ?"
+    ours, theirs = ({row["id"]: row["result"] for row in store.db.execute(query, (DONE,))} for store in (into, source))
     return sum(theirs[run] != result for run, result in ours.items() if run in theirs)
 
 

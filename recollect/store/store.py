@@ -23,7 +23,8 @@ from recollect.store.migrations import SCHEMA, migrate
 
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
-STATUSES = ("pending", "running", "done", "failed", "lost")
+DONE = "done"
+STATUSES = ("pending", "running", DONE, "failed", "lost")
 Curves = dict[str, list[float | None]]
 
 _TABLES = """
@@ -72,7 +73,7 @@ class Record:
     @property
     def is_done(self) -> bool:
         """Whether it came to its end and has a result; a diverged run has one."""
-        return self.status == "done" and self.result is not None
+        return self.status == DONE and self.result is not None
 
     def to_json(self) -> dict[str, Any]:
         """The object that `--json` prints."""
@@ -237,7 +238,7 @@ class Store:
                 values = zip(curves["step"], curves[name], strict=True)
                 self._insert_points((run, step, name, value) for step, value in values)
             self._update(
-                run, status="done", outcome=result["outcome"], result=canonical(kept), seconds=seconds, error=None
+                run, status=DONE, outcome=result["outcome"], result=canonical(kept), seconds=seconds, error=None
             )
 
     def _insert_points(self, rows: Iterable[tuple[str, int, str, float | None]]) -> None:
@@ -269,10 +270,14 @@ class Store:
         return None if row is None else self._record(row, self.curves(run))
 
     def records(
-        self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
+        self, *, study: str | None = None, cell: str | None = None, done: bool = False, curves: bool = False
     ) -> list[Record]:
-        """All runs, or those of a study, a cell, a status; oldest first."""
-        wanted = {"cell = ?": cell, "status = ?": status, "id IN (SELECT run FROM study_runs WHERE study = ?)": study}
+        """All runs, or those of a study, a cell, those that are done; oldest first."""
+        wanted = {
+            "cell = ?": cell,
+            "status = ?": DONE if done else None,
+            "id IN (SELECT run FROM study_runs WHERE study = ?)": study,
+        }
         given = {clause: value for clause, value in wanted.items() if value is not None}
         where = " AND ".join(given) or "TRUE"
         values = list(given.values())
@@ -280,14 +285,18 @@ class Store:
         found = self._curves(f"run IN (SELECT id FROM runs WHERE {where})", values) if curves else {}
         return [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
 
+    def done(self) -> set[str]:
+        """The runs that came to their end."""
+        return {run for run, status in self.statuses().items() if status == DONE}
+
     def statuses(self) -> dict[str, str]:
         """Run -> status."""
         return {row["id"]: row["status"] for row in self.db.execute("SELECT id, status FROM runs")}
 
     def seconds_by_cell(self) -> dict[str, float]:
         """Cell -> mean seconds of its finished runs."""
-        query = "SELECT cell, avg(seconds) AS mean FROM runs WHERE status = 'done' GROUP BY cell"
-        return {row["cell"]: row["mean"] for row in self.db.execute(query)}
+        query = "SELECT cell, avg(seconds) AS mean FROM runs WHERE status = ? GROUP BY cell"
+        return {row["cell"]: row["mean"] for row in self.db.execute(query, (DONE,))}
 
     def tallies(self) -> list[Tally]:
         """How many runs there are of each study, scale, status and outcome; runs of no study count as study ''."""
@@ -307,9 +316,9 @@ class Store:
         """(Study, scale) -> runs that ended well after a moment."""
         query = (
             "SELECT coalesce(study, '') AS study, coalesce(scale, '') AS scale, count(*) AS runs "
-            "FROM runs LEFT JOIN study_runs ON run = id WHERE status = 'done' AND updated >= ? GROUP BY 1, 2"
+            "FROM runs LEFT JOIN study_runs ON run = id WHERE status = ? AND updated >= ? GROUP BY 1, 2"
         )
-        return {(row["study"], row["scale"]): row["runs"] for row in self.db.execute(query, (moment,))}
+        return {(row["study"], row["scale"]): row["runs"] for row in self.db.execute(query, (DONE, moment))}
 
     def labels(self, study: str, scale: str) -> dict[str, str]:
         """Run -> label of a study's runs, in the study's order."""

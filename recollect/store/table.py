@@ -59,7 +59,7 @@ def row(record: Record) -> dict[str, Any]:
     head = {
         "id": record.id,
         "cell": record.cell,
-        "mixer": "+".join(dict.fromkeys(mixer.name for mixer in record.spec.model.mixers)),
+        "mixer": record.spec.model.mixer_name,
         "status": record.status,
         "outcome": record.outcome,
         "attempt": record.attempt,

@@ -7,11 +7,11 @@ from itertools import islice
 
 from recollect.spec import RunSpec
 from recollect.spec.events import Done, Event, Failed, Lost, Point, Progressed, Started
+from recollect.spec.files import CHECKPOINT
 from recollect.store import Record, Store
 from recollect.sweep.executors import Executor, make_job
 from recollect.sweep.planners import Planner
 
-CHECKPOINT = "checkpoint.safetensors"
 RETRIES = 2
 """How often a lost run is tried again before it is recorded as lost; a later sweep tries it anew."""
 
@@ -47,7 +47,7 @@ class Coordinator:
         self, planner: Planner, executor: Executor, store: Store, listen: Listener, retries: int = RETRIES
     ) -> None:
         self.planner, self.executor, self.store, self.listen, self.retries = planner, executor, store, listen, retries
-        self.finished: dict[str, Record] = {record.id: record for record in store.records(status="done")}
+        self.finished: dict[str, Record] = {record.id: record for record in store.records(done=True)}
         self.under_way: dict[str, RunSpec] = {}
         self.again: list[RunSpec] = []
         self.losses: Counter[str] = Counter()

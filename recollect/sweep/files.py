@@ -226,7 +226,7 @@ def label(specs: Sequence[RunSpec], among: Collection[str] | None = None) -> lis
     """Each spec under its mixer's name and those fields (all, or `among` some) in which its cells differ."""
     unique = list({spec.id: spec for spec in specs}.values())
     flat = [flatten(_layers(spec.identity())) for spec in unique]
-    names = ["+".join(dict.fromkeys(mixer.name for mixer in spec.model.mixers)) for spec in unique]
+    names = [spec.model.mixer_name for spec in unique]
     seen: dict[tuple[str, str], set[str]] = {}
     for name, fields in zip(names, flat, strict=True):
         for key, value in fields.items():

@@ -3,6 +3,7 @@
 import ctypes
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ import torch
 
 from recollect.spec import RunSpec
 from recollect.spec.events import Done, Event, Point, Progressed, Started
+from recollect.spec.files import CHECKPOINT, WEIGHTS
 from recollect.tasks import Task, make_task
 from recollect.tasks.outcome import outcome
 from recollect.tasks.streams import derive
@@ -22,7 +24,6 @@ from recollect.training import checkpoint
 from recollect.training.model import Model, build_model
 from recollect.training.trainer import Trainer, evaluate, loss_at
 
-CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "model.safetensors"
 SIGN_OF_LIFE = 0.25
 """Seconds between two `Progressed`."""
 
@@ -122,10 +123,24 @@ def keep_heap() -> None:
     libc.mallopt(m_trim_threshold, 2**31 - 1)
 
 
+@cache
+def commit() -> str:
+    """The version of the code where it is a checkout, `+` where files differ from it; else empty."""
+    folder = Path(__file__).parents[2]
+    if not (folder / ".git").exists():
+        return ""
+    words = ["git", "-C", str(folder), "describe", "--always", "--abbrev=12", "--dirty=+"]
+    try:
+        return subprocess.run(words, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""
+
+
 def provenance(spec: RunSpec) -> dict[str, Any]:
     """Where and with what it ran: recorded, never compared."""
     return {
         "recollect": version("recollect"),
+        "commit": commit(),
         "torch": torch.__version__,
         "python": platform.python_version(),
         "machine": platform.machine(),

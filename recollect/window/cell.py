@@ -30,7 +30,7 @@ class CellSearch:
         """The next runs, most wanted first; runs that raised or were lost are spent, and tell nothing."""
         cell = self.spec.cell
         asked = [Ask(spec.train.lr, spec.seed) for spec in under_way if spec.cell == cell]
-        gone = [record.spec for record in finished if record.cell == cell and record.status != "done"]
+        gone = [record.spec for record in finished if record.cell == cell and not record.is_done]
         lost = [Ask(spec.train.lr, spec.seed) for spec in gone]
         wanted = self.search.next(readings(finished, cell), asked, lost, self.ahead)
         return [self.spec.at(ask.lr, ask.seed) for ask in wanted]
@@ -70,7 +70,7 @@ class Searches:
 
 def readings(records: Iterable[Record], cell: str) -> list[Reading]:
     """What the finished runs of a cell tell, in the order given."""
-    return [_reading(record) for record in records if record.cell == cell and record.status == "done"]
+    return [_reading(record) for record in records if record.cell == cell and record.is_done]
 
 
 def _reading(record: Record) -> Reading:

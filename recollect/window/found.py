@@ -68,7 +68,7 @@ class Found:
 def find(label: str, cell: CellSearch, records: Sequence[Record]) -> Found | None:
     """What the finished runs of a cell tell; None where there is none in the range."""
     search, spec = cell.search, cell.spec
-    own = [r for r in records if r.cell == spec.cell and r.status == "done" and search.holds(r.spec.train.lr)]
+    own = [r for r in records if r.cell == spec.cell and r.is_done and search.holds(r.spec.train.lr)]
     if not own:
         return None
     seen = readings(own, spec.cell)

@@ -2,6 +2,7 @@
 
 import sys
 import time
+from pathlib import Path
 from types import TracebackType
 
 from rich.console import Console
@@ -53,7 +54,7 @@ class Live:
 
     def begin(self, spec: RunSpec) -> None:
         """Name the run and the store."""
-        self.say(f"run {spec.id}  store {self.store.path}")
+        self.say(headline(spec, self.store.path))
         if self.store.notice:
             self.say(self.store.notice)
 
@@ -82,10 +83,10 @@ class Live:
             self.spoken = time.monotonic()
             print(f"{done}/{self.total} {self.what}  {text}", file=sys.stderr, flush=True)
 
-    def end(self, record: Record, *, fresh: bool) -> None:
-        """The result on standard output."""
-        for line in summary(record, fresh=fresh):
-            print(line)
+
+def headline(spec: RunSpec, store: Path) -> str:
+    """Which run, and where it is kept."""
+    return f"run {spec.id}  store {store}"
 
 
 def describe(values: dict[str, float | None]) -> str:
@@ -99,12 +100,11 @@ def summary(record: Record, *, fresh: bool = True) -> list[str]:
     if record.result is None:
         return [f"run {record.id}: {record.status}"]
     r, spec = record.result, record.spec
-    names = ", ".join(dict.fromkeys(mixer.name for mixer in spec.model.mixers))
     floors = ", ".join(f"{name} {level:.1%}" for name, level in r["floors"].items())
     how = "" if fresh else "  (stored; not run again)"
     letters = f" (characters {r['test_character_accuracy']:.1%})" if "test_character_accuracy" in r else ""
     return [
-        f"{record.id}  {spec.task.name} {names}  {spec.model.n_layers} x {spec.model.d_model}  "
+        f"{record.id}  {spec.task.name} {spec.model.mixer_name}  {spec.model.n_layers} x {spec.model.d_model}  "
         f"lr {spec.train.lr:g}  seed {spec.seed}{how}",
         f"{r['outcome']}: test accuracy {r['test_accuracy']:.1%}{letters}, validation {r['validation_accuracy']:.1%} "
         f"after {r['steps']} of {spec.train.steps} steps ({record.seconds:.0f} s)",

@@ -17,9 +17,8 @@ def runs_table(records: list[Record]) -> Table:
     for record in records:
         spec, result = record.spec, record.result or {}
         test = result.get("test_accuracy")
-        names = ",".join(dict.fromkeys(mixer.name for mixer in spec.model.mixers))
         table.add_row(
-            *(record.id, spec.task.name, names, str(spec.model.n_layers), str(spec.model.d_model)),
+            *(record.id, spec.task.name, spec.model.mixer_name, str(spec.model.n_layers), str(spec.model.d_model)),
             *(f"{spec.train.lr:g}", str(spec.seed), record.status, record.outcome or ""),
             "" if test is None else f"{test:.1%}",
         )
@@ -41,7 +40,7 @@ def show_run(record: Record) -> None:
 def show_cell(records: list[Record]) -> None:
     """What the runs share, then a line per learning rate and seed."""
     first = records[0]
-    print(f"cell {first.cell}: {len(records)} runs, {sum(record.status == 'done' for record in records)} of them done")
+    print(f"cell {first.cell}: {len(records)} runs, {sum(record.is_done for record in records)} of them done")
     for key, value in flatten(first.spec.model_dump(mode="json")).items():
         if key not in ("train.lr", "seed"):
             print(f"  {key} = {json.dumps(value)}")
