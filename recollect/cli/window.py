@@ -17,7 +17,7 @@ from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
 from recollect.spec.events import Event, Started
-from recollect.store import DEFAULT, NoStore, Record, Store
+from recollect.store import DEFAULT, DONE, NoStore, Record, Store
 from recollect.studies import Case
 from recollect.sweep import RETRIES, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
@@ -190,7 +190,7 @@ def begun(cells: Mapping[str, CellSearch], store: Store) -> tuple[RunSpec, ...]:
 
 def done(store: Store, cell: CellSearch, *, curves: bool = False) -> list[Record]:
     """The finished runs of a cell in the range of its search."""
-    found = store.records(cell=cell.spec.cell, done=True, curves=curves)
+    found = store.records(cell=cell.spec.cell, status=DONE, curves=curves)
     return [record for record in found if cell.search.holds(record.spec.train.lr)]
 
 

@@ -5,16 +5,5 @@ from recollect.store.lock import Writer, who_writes
 from recollect.store.merge import merge
 from recollect.store.store import DEFAULT, DONE, STATUSES, NoStore, Record, Store, Tally
 
-__all__ = [
-    "DEFAULT",
-    "DONE",
-    "STATUSES",
-    "Contents",
-    "NoStore",
-    "Record",
-    "Store",
-    "Tally",
-    "Writer",
-    "merge",
-    "who_writes",
-]
+__all__ = ["DEFAULT", "DONE", "STATUSES", "Contents", "NoStore", "Record", "Store", "Tally", "Writer"]
+__all__ += ["merge", "who_writes"]

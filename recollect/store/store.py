@@ -270,14 +270,10 @@ class Store:
         return None if row is None else self._record(row, self.curves(run))
 
     def records(
-        self, *, study: str | None = None, cell: str | None = None, done: bool = False, curves: bool = False
+        self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
     ) -> list[Record]:
-        """All runs, or those of a study, a cell, those that are done; oldest first."""
-        wanted = {
-            "cell = ?": cell,
-            "status = ?": DONE if done else None,
-            "id IN (SELECT run FROM study_runs WHERE study = ?)": study,
-        }
+        """All runs, or those of a study, a cell, a status; oldest first."""
+        wanted = {"cell = ?": cell, "status = ?": status, "id IN (SELECT run FROM study_runs WHERE study = ?)": study}
         given = {clause: value for clause, value in wanted.items() if value is not None}
         where = " AND ".join(given) or "TRUE"
         values = list(given.values())

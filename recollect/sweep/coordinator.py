@@ -8,7 +8,7 @@ from itertools import islice
 from recollect.spec import RunSpec
 from recollect.spec.events import Done, Event, Failed, Lost, Point, Progressed, Started
 from recollect.spec.files import CHECKPOINT
-from recollect.store import Record, Store
+from recollect.store import DONE, Record, Store
 from recollect.sweep.executors import Executor, make_job
 from recollect.sweep.planners import Planner
 
@@ -47,7 +47,7 @@ class Coordinator:
         self, planner: Planner, executor: Executor, store: Store, listen: Listener, retries: int = RETRIES
     ) -> None:
         self.planner, self.executor, self.store, self.listen, self.retries = planner, executor, store, listen, retries
-        self.finished: dict[str, Record] = {record.id: record for record in store.records(done=True)}
+        self.finished: dict[str, Record] = {record.id: record for record in store.records(status=DONE)}
         self.under_way: dict[str, RunSpec] = {}
         self.again: list[RunSpec] = []
         self.losses: Counter[str] = Counter()
