@@ -5,7 +5,8 @@ from recollect.spec.compose import make_spec
 from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
 from recollect.spec.names import mixer_options
 from recollect.spec.run import NUMERICS, ComputeSpec, Kernel, ModelSpec, RunSpec, TrainSpec
-from recollect.spec.tasks import TASKS, RecallOptions, TaskOptions
+from recollect.spec.tasks import TASKS, TaskOptions
+from recollect.spec.tasks.recall import RecallOptions
 
 __all__ = [
     "MIXERS",

@@ -4,6 +4,7 @@ A size that follows from the model (`None` here) is filled in by `resolved`, so 
 """
 
 import math
+import sys
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Discriminator, Field, NonNegativeInt, PositiveInt
@@ -318,7 +319,7 @@ def _tag(value: Any) -> str:
     return "foreign" if ":" in str(name) else str(name)
 
 
-MIXERS: Registry[str, type[MixerOptions]] = Registry("mixer", named(MixerOptions))
+MIXERS: Registry[str, type[MixerOptions]] = Registry("mixer", named(MixerOptions, sys.modules[__name__]))
 if TYPE_CHECKING:
     MixerSpec = MixerOptions
 else:

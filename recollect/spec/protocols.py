@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from recollect.spec.registry import Registry
-from recollect.spec.tasks import TASKS, StringOptions
+from recollect.spec.tasks import TASKS
+from recollect.spec.tasks.strings import StringOptions
 
 Fields = Mapping[str, Any]
 MAMBAS = ("mamba", "mamba2")

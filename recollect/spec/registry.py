@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
+from types import ModuleType
 from typing import Annotated, Any, TypeVar, Union
 
 from pydantic import Tag
@@ -41,12 +42,12 @@ class Registry(Mapping[K, T]):
         return self._members[name]
 
 
-def named(base: type[Options]) -> Iterator[tuple[str, type[Options]]]:
-    """The option classes below a base that have a name of their own, in the order in which they are written."""
-    for kind in base.__subclasses__():
-        if isinstance(name := kind.model_fields["name"].default, str):
-            yield name, kind
-        yield from named(kind)
+def named(base: type[Options], *families: ModuleType) -> Iterator[tuple[str, type[Options]]]:
+    """The option classes of these files that have a name of their own, in the order in which they are written."""
+    for kind in (kind for family in families for kind in vars(family).values()):
+        if isinstance(kind, type) and issubclass(kind, base) and "name" in kind.model_fields:
+            name = kind.model_fields["name"].default
+            yield from [(name, kind)] if isinstance(name, str) else []
 
 
 def one_of(members: Iterable[tuple[str, type[Frozen]]]) -> Any:

@@ -4,7 +4,7 @@ k1 v1 k2 v2 k3 v3 | .. .. k2 ..      K = 3, L = 10
                           v2
 """
 
-from recollect.spec.tasks import AROptions
+from recollect.spec.tasks.recall import AROptions
 from recollect.tasks.recall import Recall
 
 

@@ -9,7 +9,7 @@ Departs from it: a row ends with the last whole example that fits, and none is c
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.spec.tasks import CopyOptions
+from recollect.spec.tasks.strings import CopyOptions
 from recollect.tasks.ngrams import with_duplicates
 from recollect.tasks.streams import generator
 from recollect.tasks.strings import Counts, Examples, Strings, as_batch, join, marks, pack

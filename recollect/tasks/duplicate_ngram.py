@@ -10,7 +10,7 @@ by its evaluations `duplicate=n`; as a task of its own it is drawn and judged on
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.spec.tasks import DuplicateNgramOptions
+from recollect.spec.tasks.strings import DuplicateNgramOptions
 from recollect.tasks.copy import repeated, same_odds
 from recollect.tasks.ngrams import with_duplicates
 from recollect.tasks.strings import Counts, Examples, Strings

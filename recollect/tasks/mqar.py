@@ -4,7 +4,7 @@ k1 v1 k2 v2 | k1 .. k2 ..      K = 2, L = 8
               v1    v2         the target stands at the query's own index
 """
 
-from recollect.spec.tasks import MQAROptions
+from recollect.spec.tasks.recall import MQAROptions
 from recollect.tasks.recall import Recall
 
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.spec.tasks import NgramOptions
+from recollect.spec.tasks.strings import NgramOptions
 from recollect.tasks.strings import LETTER, Counts, Strings, take
 from recollect.tasks.task import Ints
 

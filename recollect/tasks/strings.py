@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.spec.tasks import StringOptions
+from recollect.spec.tasks.strings import StringOptions
 from recollect.tasks.streams import generator
 from recollect.tasks.task import IGNORED, Batch, Ints, Task
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from recollect.errors import BadInput
 from recollect.spec.compose import make_spec
-from recollect.spec.tasks import CopyOptions
+from recollect.spec.tasks.strings import CopyOptions
 from recollect.tasks import IGNORED, Batch, build_task
 from recollect.tasks.ngrams import askable, codes, occurrences, replace
 from recollect.tasks.streams import generator
