@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.display.watch import Design, describe_case, preflight_foreign, train_cases
-from recollect.cli.executor import How
+from recollect.cli.options.executor import How
 from recollect.cli.options import Sets, StorePath, check_folder, print_figure, read_sets
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, NoStore, Store
