@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from recollect.spec import MIXERS
+
 ROWS: list[tuple[str, dict[str, Any]]] = [
     ("attention", {}),
     ("attention", {"n_heads": 4, "bias": False}),
@@ -43,19 +45,9 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
     ("lstm", {"positions": "rope"}),
 ]
 
-VALUE_LINEAR = {
-    "attention",
-    "sliding_attention",
-    "linear_attention",
-    "based",
-    "h3",
-    "hyena",
-    "rwkv4",
-    "mamba",
-    "mamba2",
-    "deltanet",
-    "gated_deltanet",
-}
+NOT_LINEAR = {"lstm"}
+"""Mixers that are not linear in their values, and so have no mixing matrix."""
+VALUE_LINEAR = set(MIXERS) - NOT_LINEAR
 
 
 def label(row: tuple[str, dict[str, Any]]) -> str:

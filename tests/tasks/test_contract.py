@@ -1,7 +1,6 @@
 """One contract, every task (DESIGN.md rule 5)."""
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -10,66 +9,10 @@ import pytest
 from recollect.spec import TASKS
 from recollect.tasks import IGNORED, Batch, Task, build_task
 from recollect.tasks.streams import generator
-from recollect.tasks.strings import BEGIN, END, PAD, SEPARATOR
-from tests.support.task_rows import ROWS, label
+from recollect.tasks.strings import PAD
+from tests.support.task_rows import ORACLES, ROWS, label
 
 every_task = pytest.mark.parametrize(("name", "options"), ROWS, ids=label)
-
-
-def recall(seen: list[int], task: Task) -> int:
-    """Look the key up among the pairs."""
-    n_pairs = task.options.model_dump()["n_pairs"]
-    return {seen[2 * j]: seen[2 * j + 1] for j in range(n_pairs)}[seen[-1]]
-
-
-def last_example(seen: list[int]) -> list[list[int]]:
-    """What stands between the marks of the example that is under way."""
-    begun = max(i for i, token in enumerate(seen) if token == BEGIN)
-    parts: list[list[int]] = [[]]
-    for token in seen[begun + 1 :]:
-        parts[-1].append(token) if token != SEPARATOR else parts.append([])
-    return parts
-
-
-def next_of(whole: list[int], said: list[int]) -> int:
-    """The next letter, or the full stop."""
-    assert whole[: len(said)] == said
-    return whole[len(said)] if len(said) < len(whole) else END
-
-
-def what_follows(gram: list[int], string: list[int]) -> list[int]:
-    """The rest of the string behind the one place of the n-gram."""
-    (place,) = (i for i in range(len(string)) if string[i : i + len(gram)] == gram)
-    return string[place + len(gram) :]
-
-
-def copy(seen: list[int], task: Task) -> int:
-    """Say the string again."""
-    string, said = last_example(seen)
-    return next_of(string, said)
-
-
-def prefix(seen: list[int], task: Task) -> int:
-    """Look up the n-gram that came first."""
-    gram, string, said = last_example(seen)
-    return next_of(what_follows(gram, string), said)
-
-
-def suffix(seen: list[int], task: Task) -> int:
-    """Look up the n-gram that came last."""
-    n = task.options.model_dump()["n_gram"]
-    string, said = last_example(seen)
-    return next_of(what_follows(said[:n], string), said[n:])
-
-
-ORACLES: dict[str, Callable[[list[int], Task], int]] = {
-    "mqar": recall,
-    "ar": recall,
-    "copy": copy,
-    "prefix_ngram": prefix,
-    "suffix_ngram": suffix,
-    "duplicate_ngram": copy,
-}
 
 
 def sets(task: Task) -> list[Batch]:
