@@ -9,7 +9,7 @@ import pytest
 from recollect.spec import TASKS
 from recollect.tasks import IGNORED, Batch, Task, build_task
 from recollect.tasks.streams import generator
-from recollect.tasks.strings import PAD
+from recollect.tasks.strings import BEGIN, END, PAD
 from tests.support.task_rows import ORACLES, ROWS, label
 
 every_task = pytest.mark.parametrize(("name", "options"), ROWS, ids=label)
