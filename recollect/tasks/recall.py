@@ -24,21 +24,12 @@ CHUNK = 4096
 class Recall(Task):
     """Rows with K pairs and Q queries; which keys are asked is the subclass's choice."""
 
+    options: RecallOptions
+
     def __init__(self, options: RecallOptions, n_queries: int) -> None:
-        self._options, self.n_queries = options, n_queries
+        super().__init__(options)
+        self.n_queries = n_queries
         self.n_slots = options.length // 2 - options.n_pairs
-
-    @property
-    def options(self) -> RecallOptions:
-        return self._options
-
-    @property
-    def vocab_size(self) -> int:
-        return self._options.vocab_size
-
-    @property
-    def length(self) -> int:
-        return self._options.length
 
     def draw(self, rng: np.random.Generator, rows: int) -> Batch:
         parts = [self._draw(rng, min(CHUNK, rows - start)) for start in range(0, rows, CHUNK)]
@@ -47,11 +38,11 @@ class Recall(Task):
 
     def floors(self) -> dict[str, float]:
         odds = self._odds()
-        return {"1/K": 1 / self._options.n_pairs, "position only": float(odds.max(1).sum() / self.n_queries)}
+        return {"1/K": 1 / self.options.n_pairs, "position only": float(odds.max(1).sum() / self.n_queries)}
 
     def plateaus(self) -> dict[str, float]:
-        V, K = self._options.vocab_size, self._options.n_pairs
-        halves = {"ln(V/2)": math.log(V / 2)} if self._options.vocabulary == "split" else {}
+        V, K = self.options.vocab_size, self.options.n_pairs
+        halves = {"ln(V/2)": math.log(V / 2)} if self.options.vocabulary == "split" else {}
         return {"ln V": math.log(V), **halves, "ln K": math.log(K)}
 
     def position_loss(self) -> float:
@@ -62,14 +53,14 @@ class Recall(Task):
 
     def _odds(self) -> NDArray[np.float64]:
         """P(slot s holds a query of pair j), (S, K)."""
-        K = self._options.n_pairs
-        drawn = position_odds(self.n_slots, self.n_queries, self._options.power_a)
+        K = self.options.n_pairs
+        drawn = position_odds(self.n_slots, self.n_queries, self.options.power_a)
         if self.n_queries == K:
             return drawn
         return np.repeat(drawn.sum(1, keepdims=True) / K, K, axis=1)
 
     def _draw(self, rng: np.random.Generator, rows: int) -> tuple[Ints, Ints, Ints]:
-        K = self._options.n_pairs
+        K = self.options.n_pairs
         keys, values = self._pairs(rng, rows)
         asked = np.arange(K)[None] if self.n_queries == K else rng.integers(K, size=(rows, self.n_queries))
         at = 2 * K + 2 * self._slots(rng, rows)
@@ -79,24 +70,24 @@ class Recall(Task):
         return tokens, at.astype(np.int32), np.take_along_axis(values, asked, 1)
 
     def _pairs(self, rng: np.random.Generator, rows: int) -> tuple[Ints, Ints]:
-        V, K = self._options.vocab_size, self._options.n_pairs
-        if self._options.vocabulary == "split":
+        V, K = self.options.vocab_size, self.options.n_pairs
+        if self.options.vocabulary == "split":
             return 1 + distinct(rng, rows, K, V // 2 - 1), V // 2 + distinct(rng, rows, K, V - V // 2)
         both = 1 + distinct(rng, rows, 2 * K, V - 1)
         return both[:, :K], both[:, K:]
 
     def _slots(self, rng: np.random.Generator, rows: int) -> NDArray[np.int64]:
         """Exponential clocks ring in the order in which slots would be drawn one after the other."""
-        rate = np.arange(1, self.n_slots + 1) ** (self._options.power_a - 1)
+        rate = np.arange(1, self.n_slots + 1) ** (self.options.power_a - 1)
         clocks = rng.standard_exponential((rows, self.n_slots), dtype=np.float32) / rate.astype(np.float32)
         return np.argsort(clocks, axis=1)[:, : self.n_queries]
 
     def _filler(self, rng: np.random.Generator, rows: int, keys: Ints) -> Ints:
-        V, shape = self._options.vocab_size, (rows, self._options.length)
-        if self._options.filler == "zero":
+        V, shape = self.options.vocab_size, (rows, self.options.length)
+        if self.options.filler == "zero":
             return np.zeros(shape, np.int32)
         tokens = rng.integers(V, size=shape, dtype=np.int32)
-        if self._options.filler == "random-clean":
+        if self.options.filler == "random-clean":
             live = np.zeros((rows, V), bool)
             np.put_along_axis(live, keys.astype(np.int64), True, 1)
             redraw(tokens, lambda t: np.take_along_axis(live, t, 1), lambda n: rng.integers(V, size=n, dtype=np.int32))

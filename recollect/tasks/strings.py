@@ -44,20 +44,7 @@ class Examples:
 class Strings(Task):
     """What a string is asked for is the subclass's choice."""
 
-    def __init__(self, options: StringOptions) -> None:
-        self._options = options
-
-    @property
-    def options(self) -> StringOptions:
-        return self._options
-
-    @property
-    def vocab_size(self) -> int:
-        return self._options.vocab_size
-
-    @property
-    def length(self) -> int:
-        return self._options.length
+    options: StringOptions
 
     @abstractmethod
     def examples(self, rng: np.random.Generator, lengths: Counts) -> Examples:
@@ -69,7 +56,7 @@ class Strings(Task):
 
     def draw(self, rng: np.random.Generator, rows: int) -> Batch:
         """Training rows of `context` tokens."""
-        options = self._options
+        options = self.options
         per_row = options.context // options.shortest()
         at_once = max(1, CHUNK // (per_row * options.longest(options.max_length)))
         packed = []
@@ -80,11 +67,11 @@ class Strings(Task):
         return as_batch(packed)
 
     def evaluations(self) -> tuple[str, ...]:
-        return ("validation", "test", *(f"length={length}" for length in self._options.eval_lengths))
+        return ("validation", "test", *(f"length={length}" for length in self.options.eval_lengths))
 
     def evaluation(self, name: str, seed: int) -> Batch:
         """One example a row: of the training lengths, or of one length."""
-        options = self._options
+        options = self.options
         low, high = options.min_length, options.max_length
         if name == "validation":
             return self.alone(generator(seed, "validation"), options.validation_rows, low, high)
@@ -98,20 +85,20 @@ class Strings(Task):
     def alone(self, rng: np.random.Generator, rows: int, low: int, high: int) -> Batch:
         """One example a row, about strings of `low` to `high` letters."""
         lengths = rng.integers(low, high + 1, size=rows)
-        return as_batch([pack(self.examples(rng, lengths), 1, self._options.longest(high))])
+        return as_batch([pack(self.examples(rng, lengths), 1, self.options.longest(high))])
 
     def floors(self) -> dict[str, float]:
         odds = self.answer_odds()
-        return {"guessed letters": float((odds * self._options.n_letters ** -np.arange(len(odds), dtype=float)).sum())}
+        return {"guessed letters": float((odds * self.options.n_letters ** -np.arange(len(odds), dtype=float)).sum())}
 
     def answer_floors(self) -> dict[str, float]:
         end = self._end()
-        letters = (1 - end) / self._options.n_letters
+        letters = (1 - end) / self.options.n_letters
         return {"guessed letters": letters, "guessed letters, known end": letters + end}
 
     def plateaus(self) -> dict[str, float]:
         end = self._end()
-        letters = (1 - end) * math.log(self._options.n_letters)
+        letters = (1 - end) * math.log(self.options.n_letters)
         doubt = -end * math.log(end) - (1 - end) * math.log(1 - end)
         return {
             "ln V": math.log(self.vocab_size),
@@ -121,7 +108,7 @@ class Strings(Task):
 
     def letters(self, rng: np.random.Generator, rows: int, width: int) -> Ints:
         """Random letters."""
-        return rng.integers(LETTER, LETTER + self._options.n_letters, size=(rows, width), dtype=np.int32)
+        return rng.integers(LETTER, LETTER + self.options.n_letters, size=(rows, width), dtype=np.int32)
 
     def _end(self) -> float:
         """The share of full stops among the answers."""

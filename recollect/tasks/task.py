@@ -37,20 +37,21 @@ class Batch:
 class Task(ABC):
     """Makes batches; torch-free, so that reports can ask it for its floors."""
 
-    @property
-    @abstractmethod
-    def options(self) -> TaskOptions:
-        """Its part of the spec."""
+    options: TaskOptions
+    """Its part of the spec."""
+
+    def __init__(self, options: TaskOptions) -> None:
+        self.options = options
 
     @property
-    @abstractmethod
     def vocab_size(self) -> int:
         """Tokens the model must know."""
+        return self.options.vocab_size
 
     @property
-    @abstractmethod
     def length(self) -> int:
         """The longest row it draws."""
+        return self.options.length
 
     @abstractmethod
     def draw(self, rng: np.random.Generator, rows: int) -> Batch:
