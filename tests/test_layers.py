@@ -20,7 +20,7 @@ ALLOWED: dict[str, set[str]] = {
     "store": {"errors", "spec"},
     "window": {"errors", "spec", "store"},
     "studies": {"errors", "spec"},
-    "claims": {"spec", "store", "window"},
+    "claims": {"spec", "store", "studies", "window"},
     "sweep": {"errors", "spec", "store", "studies", "training", "window"},
     "report": {"errors", "spec", "store", "studies", "window"},
     "api": {"errors", "spec", "store", "sweep", "training"},

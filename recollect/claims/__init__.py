@@ -1,35 +1,41 @@
 """The paper's claims, each with a test that was fixed before the runs it judges. Never imports torch."""
 
+from collections.abc import Collection
+from typing import Protocol
+
 from recollect.claims import ablations, dynamics, learning_rate, newer, scaling
 from recollect.claims.claim import Claim, Finding, Verdict
-from recollect.claims.evidence import Evidence, gather
-from recollect.store import Store
-from recollect.window.select import Select
+from recollect.claims.evidence import Evidence
+from recollect.spec.registry import Registry
+from recollect.store import Contents, Record, Store
+from recollect.window.select import Select, by_label
 
-CLAIMS: dict[int, Claim] = {
-    claim.number: claim for part in (learning_rate, scaling, dynamics, ablations, newer) for claim in part.CLAIMS
-}
-
-
-def ledger(store: Store, select: Select = "validation") -> list[Verdict]:
-    """Every claim, judged at every scale at which the store has runs of its study; open once where there are none."""
-    scales: dict[str, list[str]] = {}
-    studies = {claim.study for claim in CLAIMS.values()}
-    for tally in store.tallies():
-        if tally.study in studies and tally.scale and tally.scale not in scales.setdefault(tally.study, []):
-            scales[tally.study].append(tally.scale)
-    moving = {claim.study for claim in dynamics.CLAIMS}
-    gathered = {
-        (study, scale): gather(store, study, scale, select, curves=study in moving)
-        for study, found in scales.items()
-        for scale in found
-    }
-    nothing = Evidence("", "", {})
-    return [
-        claim.judge(gathered.get((claim.study, scale), nothing))
-        for claim in CLAIMS.values()
-        for scale in scales.get(claim.study, [""])
-    ]
+PARTS = (learning_rate, scaling, dynamics, ablations, newer)
+CLAIMS: Registry[int, Claim] = Registry("claim", ((claim.number, claim) for part in PARTS for claim in part.CLAIMS))
 
 
-__all__ = ["CLAIMS", "Claim", "Evidence", "Finding", "Verdict", "gather", "ledger"]
+class Source(Protocol):
+    """Where runs come from, with their curves."""
+
+    def studies(self) -> list[tuple[str, str]]:
+        """Every study and the scales at which it was run."""
+
+    def labelled(self, study: str, scale: str, /) -> list[tuple[str, Record]]:
+        """The runs of a study at a scale under their labels, in the study's order."""
+
+
+def ledger(
+    runs: Source | Store, select: Select = "validation", studies: Collection[str] | None = None
+) -> list[Verdict]:
+    """Every claim, or those on some studies, judged at every scale at which its study was run; open once where none."""
+    source = Contents(runs) if isinstance(runs, Store) else runs
+    judged = [claim for claim in CLAIMS.values() if studies is None or claim.study in studies]
+    gathered: dict[str, list[Evidence]] = {claim.study: [] for claim in judged}
+    for study, scale in source.studies():
+        if study in gathered and scale:
+            gathered[study].append(Evidence(study, scale, by_label(source.labelled(study, scale)), select))
+    nothing = [Evidence("", "", {})]
+    return [claim.judge(evidence) for claim in judged for evidence in gathered[claim.study] or nothing]
+
+
+__all__ = ["CLAIMS", "Claim", "Evidence", "Finding", "Source", "Verdict", "ledger"]

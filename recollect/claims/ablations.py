@@ -1,25 +1,15 @@
 """Claims 28 to 36: what a layer is made of (Tables 2, 3, 4, and our study of the convolution)."""
 
-from recollect.claims.claim import Claim, Finding
+from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
-from recollect.claims.judge import (
-    FAILS,
-    NEAR,
-    SOLVES,
-    alike,
-    at_least,
-    at_most,
-    both,
-    decide,
-    facing,
-    show_pairs,
-    wider_than,
-)
+from recollect.claims.judge import FAILS, SOLVES, alike, at_least, at_most, both, decide, facing, show_pairs, wider_than
+from recollect.studies.conv import taps
+from recollect.studies.models import ATTENTION, MAMBA
+from recollect.studies.table2 import NO_CONV, NO_GATE, S6_MLP, conv_on
+from recollect.studies.table4 import MIXERS, encoded
 
-CONV = "attention + conv on QKV"
-BARE, NO_GATE, S6 = "mamba w/o conv", "mamba w/o gate", "S6 + MLP"
-ENCODINGS = ("absolute", "relative", "learned")
-INTACT, ABLATED = "4 taps, 2 layers", "0 taps, 2 layers"
+CONV = conv_on("QKV")
+INTACT, ABLATED = taps(4, 2), taps(0, 2)
 
 
 def survives(evidence: Evidence) -> Finding:
@@ -29,106 +19,90 @@ def survives(evidence: Evidence) -> Finding:
     return Finding(decide(means[ABLATED] >= SOLVES, lost), show_pairs(INTACT, facing(evidence, INTACT, (ABLATED,))))
 
 
-def positions_do_nothing(evidence: Evidence) -> Finding:
-    """Every recurrent model with each encoding against itself without one."""
-    pairs = [
-        pair
-        for mixer in ("mamba", "hyena", "rwkv4", "h3")
-        for pair in facing(evidence, f"{mixer}, none", [f"{mixer}, {name}" for name in ENCODINGS])
-    ]
-    gaps = [abs(mine.choice.mean - other.choice.mean) for _, mine, other in pairs]
-    return Finding(decide(max(gaps) <= NEAR, max(gaps) >= 0.2), show_pairs("none", pairs))
-
-
 CLAIMS = (
     Claim(
-        28,
-        "One attention layer stays at the floor; with a short convolution on Q, K and V it recalls.",
-        "Table 2",
-        "2 %, 99 %",
-        "table2",
-        ("attention", CONV),
-        "supported if attention stays below 50 % and reaches 90 % with convolution, contradicted if one is opposite",
-        both(at_most("attention"), at_least(CONV)),
+        number=28,
+        statement="One attention layer stays at the floor; with a short convolution on Q, K and V it recalls.",
+        where="Table 2",
+        paper="2 %, 99 %",
+        study="table2",
+        rule="supported if attention stays below 50 % and reaches 90 % with convolution, "
+        "contradicted if one is opposite",
+        test=both(at_most(ATTENTION), at_least(CONV)),
     ),
     Claim(
-        29,
-        "The convolution suffices on K alone or on V alone, and does nothing on Q alone.",
-        "Table 3",
-        "99, 99, 2 %",
-        "table3",
-        tuple(f"attention + conv on {branch}" for branch in "KVQ"),
-        "supported if K and V reach 90 % and Q stays below 50 %, contradicted if one does the opposite",
-        both(at_least("attention + conv on K"), at_least("attention + conv on V"), at_most("attention + conv on Q")),
+        number=29,
+        statement="The convolution suffices on K alone or on V alone, and does nothing on Q alone.",
+        where="Table 3",
+        paper="99, 99, 2 %",
+        study="table3",
+        rule="supported if K and V reach 90 % and Q stays below 50 %, contradicted if one does the opposite",
+        test=both(at_least(conv_on("K")), at_least(conv_on("V")), at_most(conv_on("Q"))),
     ),
     Claim(
-        30,
-        "One Mamba layer recalls, without its convolution it does not.",
-        "Table 2",
-        "99 %, 2 %",
-        "table2",
-        ("mamba", BARE),
-        "supported if Mamba reaches 90 % and stays below 50 % without convolution, contradicted if one is opposite",
-        both(at_least("mamba"), at_most(BARE)),
+        number=30,
+        statement="One Mamba layer recalls, without its convolution it does not.",
+        where="Table 2",
+        paper="99 %, 2 %",
+        study="table2",
+        rule="supported if Mamba reaches 90 % and stays below 50 % without convolution, "
+        "contradicted if one is opposite",
+        test=both(at_least(MAMBA), at_most(NO_CONV)),
     ),
     Claim(
-        31,
-        "One Mamba layer without convolution does as one attention layer does.",
-        "Sec 7",
-        "2 %, 2 %",
-        "table2",
-        ("attention", BARE),
-        "supported if the means are within 5 %, contradicted if 20 % apart",
-        alike("attention", BARE),
+        number=31,
+        statement="One Mamba layer without convolution does as one attention layer does.",
+        where="Sec 7",
+        paper="2 %, 2 %",
+        study="table2",
+        rule="supported if the means are within 5 %, contradicted if 20 % apart",
+        test=alike(ATTENTION, NO_CONV),
     ),
     Claim(
-        32,
-        "Two Mamba layers survive the loss of their convolution.",
-        "Sec 7",
-        "robust",
-        "conv",
-        (INTACT, ABLATED),
-        "supported if it reaches 90 % without, contradicted if it stays below 50 % and reaches 90 % with four taps",
-        survives,
+        number=32,
+        statement="Two Mamba layers survive the loss of their convolution.",
+        where="Sec 7",
+        paper="robust",
+        study="conv",
+        rule="supported if it reaches 90 % without, "
+        "contradicted if it stays below 50 % and reaches 90 % with four taps",
+        test=Test((INTACT, ABLATED), survives),
     ),
     Claim(
-        33,
-        "The narrow window persists in all variants of Mamba.",
-        "Sec 7",
-        "persists",
-        "table2",
-        (CONV, "mamba", NO_GATE, S6),
-        "against attention with convolution: supported if P(wider) >= 0.95 for each, contradicted if <= 0.05 for one",
-        wider_than(CONV, "mamba", NO_GATE, S6),
+        number=33,
+        statement="The narrow window persists in all variants of Mamba.",
+        where="Sec 7",
+        paper="persists",
+        study="table2",
+        rule="against attention with convolution: supported if P(wider) >= 0.95 for each, "
+        "contradicted if <= 0.05 for one",
+        test=wider_than(CONV, MAMBA, NO_GATE, S6_MLP),
     ),
     Claim(
-        34,
-        "Mamba recalls without its gate, and as S6 in a Transformer's block.",
-        "Table 2",
-        "98 %, 98 %",
-        "table2",
-        (NO_GATE, S6),
-        "supported if both reach 90 %, contradicted if one stays below 50 %",
-        at_least(NO_GATE, S6),
+        number=34,
+        statement="Mamba recalls without its gate, and as S6 in a Transformer's block.",
+        where="Table 2",
+        paper="98 %, 98 %",
+        study="table2",
+        rule="supported if both reach 90 %, contradicted if one stays below 50 %",
+        test=at_least(NO_GATE, S6_MLP),
     ),
     Claim(
-        35,
-        "S6 itself is the root of Mamba's ability: whatever stands around it, it recalls.",
-        "Sec 7",
-        "the root",
-        "table2",
-        ("mamba", NO_GATE, S6, BARE),
-        "supported if every variant that keeps S6 reaches 90 %, contradicted if one stays below 50 %",
-        at_least("mamba", NO_GATE, S6, BARE),
+        number=35,
+        statement="S6 itself is the root of Mamba's ability: whatever stands around it, it recalls.",
+        where="Sec 7",
+        paper="the root",
+        study="table2",
+        rule="supported if every variant that keeps S6 reaches 90 %, contradicted if one stays below 50 %",
+        test=at_least(MAMBA, NO_GATE, S6_MLP, NO_CONV),
     ),
     Claim(
-        36,
-        "Position encodings change nothing for recurrent models.",
-        "Table 4",
-        "Mamba .99 each; Hyena .29 to .34; RWKV .21 to .24; H3 .25 to .30",
-        "table4",
-        tuple(f"{mixer}, {name}" for mixer in ("mamba", "hyena", "rwkv4", "h3") for name in ("none", *ENCODINGS)),
-        "supported if every encoding is within 5 % of none, contradicted if one is 20 % apart",
-        positions_do_nothing,
+        number=36,
+        statement="Position encodings change nothing for recurrent models.",
+        where="Table 4",
+        paper="Mamba .99 each; Hyena .29 to .34; RWKV .21 to .24; H3 .25 to .30",
+        study="table4",
+        rule="supported if every encoding is within 5 % of none, contradicted if one is 20 % apart",
+        test=both(*(alike(*encoded(mixer), called="none") for mixer in MIXERS)),
     ),
 )

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from recollect.claims.evidence import Evidence
 
@@ -19,7 +19,14 @@ class Finding:
     numbers: str
 
 
-@dataclass(frozen=True)
+class Test(NamedTuple):
+    """The models that it needs, by their labels in the study, and what it finds in their runs."""
+
+    labels: tuple[str, ...]
+    find: Callable[[Evidence], Finding]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """A statement in our words, where the paper makes it, its number there, and the study and test that judge it."""
 
@@ -28,23 +35,23 @@ class Claim:
     where: str
     paper: str
     study: str
-    labels: tuple[str, ...]
     rule: str
-    test: Callable[[Evidence], Finding]
+    test: Test
 
     def judge(self, evidence: Evidence) -> "Verdict":
         """The verdict on what there is; open where runs or seeds are missing."""
-        return Verdict(self, evidence, self._missing(evidence) or self.test(evidence))
+        return Verdict(self, evidence, self._missing(evidence) or self.test.find(evidence))
 
     def _missing(self, evidence: Evidence) -> Finding | None:
+        labels = self.test.labels
         if not evidence.runs:
             return Finding("open", f"no run of {self.study}")
-        if absent := [label for label in self.labels if label not in evidence.runs]:
+        if absent := [label for label in labels if label not in evidence.runs]:
             return Finding("open", f"not part of {self.study} at this scale: {', '.join(absent)}")
-        done, total = evidence.progress(self.labels)
+        done, total = evidence.progress(labels)
         if done < total:
             return Finding("open", f"{done} of {total} runs done")
-        seeds = evidence.seeds(self.labels)
+        seeds = evidence.seeds(labels)
         return Finding("open", f"{seeds} of the {SEEDS} seeds that it needs") if seeds < SEEDS else None
 
 

@@ -8,13 +8,14 @@ import math
 import statistics
 from collections.abc import Sequence
 
-from recollect.claims.claim import Claim, Finding
+from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Cell, Evidence
-from recollect.claims.judge import FAILS, NEAR, SOLVES, Test, cells, decide, not_measured, spread
+from recollect.claims.judge import FAILS, NEAR, SOLVES, cells, decide, not_measured, spread
 from recollect.store import Record
+from recollect.studies.models import ATTENTION, H3, HYENA, MAMBA, RWKV4, TWO_LAYERS
+from recollect.window.select import narrowest
 
 BUMP = 0.3
-TWO = "attention, 2 layers"
 
 
 def curve(run: Record, name: str) -> list[float]:
@@ -47,9 +48,8 @@ def jump(runs: Sequence[Record]) -> float:
 
 def together(runs: Sequence[Record]) -> float:
     """The correlation of falling loss and rising accuracy along the curve, on average over the seeds."""
-    return sum(_correlation(curve(run, "validation_loss"), curve(run, "validation_accuracy")) for run in runs) / len(
-        runs
-    )
+    ties = [_correlation(curve(run, "validation_loss"), curve(run, "validation_accuracy")) for run in runs]
+    return sum(ties) / len(ties)
 
 
 def _correlation(loss: Sequence[float], right: Sequence[float]) -> float:
@@ -63,8 +63,8 @@ def _correlation(loss: Sequence[float], right: Sequence[float]) -> float:
 
 def best(evidence: Evidence, label: str) -> Cell:
     """The narrowest cell of a model that recalls, else its widest."""
-    found = sorted(evidence.of(label).items())
-    return next((cell for _, cell in found if cell.choice.mean >= SOLVES), found[-1][1])
+    found = {cell.records[0].cell: cell for cell in evidence.of(label).values()}
+    return found[narrowest([run for cell in found.values() for run in cell.records], evidence.select)[0].cell]
 
 
 def describe(label: str, cell: Cell) -> str:
@@ -76,38 +76,38 @@ def describe(label: str, cell: Cell) -> str:
 def smooth(*labels: str) -> Test:
     """Loss and accuracy move together and never jump."""
 
-    def test(evidence: Evidence) -> Finding:
+    def find(evidence: Evidence) -> Finding:
         found = {label: best(evidence, label) for label in labels}
         jumps = [jump(cell.chosen) for cell in found.values()]
         ties = [together(cell.chosen) for cell in found.values()]
         word = decide(max(jumps) <= 0.3 and min(ties) >= 0.9, max(jumps) >= 0.5)
         return Finding(word, "; ".join(describe(label, cell) for label, cell in found.items()))
 
-    return test
+    return Test(labels, find)
 
 
 def bump_without_gain(evidence: Evidence) -> Finding:
     """One attention layer."""
-    cell = best(evidence, "attention")
+    cell = best(evidence, ATTENTION)
     at_floor = cell.choice.mean <= cell.floor("position only") + NEAR
     has_bump = bump(cell.chosen) >= BUMP
-    return Finding(decide(has_bump and at_floor, not has_bump or not at_floor), describe("attention", cell))
+    return Finding(decide(has_bump and at_floor, not has_bump or not at_floor), describe(ATTENTION, cell))
 
 
 def bump_with_gain(label: str) -> Test:
     """The loss breaks and the model recalls."""
 
-    def test(evidence: Evidence) -> Finding:
+    def find(evidence: Evidence) -> Finding:
         cell = best(evidence, label)
         solves, has_bump = cell.choice.mean >= SOLVES, bump(cell.chosen) >= BUMP
         return Finding(decide(solves and has_bump, cell.choice.mean < FAILS or not has_bump), describe(label, cell))
 
-    return test
+    return Test((label,), find)
 
 
 def cannot_fit(evidence: Evidence) -> Finding:
     """One attention layer on its own training rows."""
-    runs = best(evidence, "attention").chosen
+    runs = best(evidence, ATTENTION).chosen
     fits = [curve(run, "train_accuracy")[-1] for run in runs]
     numbers = f"train accuracy at the end {', '.join(f'{value:.1%}' for value in fits)}"
     return Finding(decide(max(fits) < FAILS, max(fits) >= SOLVES), numbers)
@@ -117,15 +117,13 @@ def needs_width(evidence: Evidence) -> Finding:
     """Cells that are no wider than long: Hyena should fail there, Mamba recall."""
     narrow = {
         label: [cell for _, place, cell in cells(evidence, (label,)) if place.d_model <= place.length]
-        for label in ("hyena", "mamba")
+        for label in (HYENA, MAMBA)
     }
     if not all(narrow.values()):
         return Finding("open", "no cell is as narrow as its sequence is long")
-    top = {label: max(cell.choice.mean for cell in found) for label, found in narrow.items()}
-    numbers = f"at widths up to the length: hyena at best {top['hyena']:.1%}, mamba {top['mamba']:.1%}"
-    return Finding(
-        decide(top["hyena"] < SOLVES <= top["mamba"], top["hyena"] >= SOLVES or top["mamba"] < FAILS), numbers
-    )
+    hyena, mamba = (max(cell.choice.mean for cell in found) for found in narrow.values())
+    numbers = f"at widths up to the length: {HYENA} at best {hyena:.1%}, {MAMBA} {mamba:.1%}"
+    return Finding(decide(hyena < SOLVES <= mamba, hyena >= SOLVES or mamba < FAILS), numbers)
 
 
 SMOOTH = (
@@ -138,85 +136,77 @@ BREAK = (
 )
 CLAIMS = (
     Claim(
-        20,
-        "Hyena learns smoothly: loss and accuracy move together.",
-        "Fig 6",
-        "smooth",
-        "fig6",
-        ("hyena",),
-        SMOOTH,
-        smooth("hyena"),
+        number=20,
+        statement="Hyena learns smoothly: loss and accuracy move together.",
+        where="Fig 6",
+        paper="smooth",
+        study="fig6",
+        rule=SMOOTH,
+        test=smooth(HYENA),
     ),
     Claim(
-        21,
-        "H3 and RWKV learn smoothly too.",
-        "workshop version",
-        "smooth",
-        "fig6",
-        ("h3", "rwkv4"),
-        SMOOTH,
-        smooth("h3", "rwkv4"),
+        number=21,
+        statement="H3 and RWKV learn smoothly too.",
+        where="workshop version",
+        paper="smooth",
+        study="fig6",
+        rule=SMOOTH,
+        test=smooth(H3, RWKV4),
     ),
     Claim(
-        22,
-        "The loss of one attention layer breaks its plateau without a gain in accuracy.",
-        "Fig 6",
-        "bump, no gain",
-        "fig6",
-        ("attention",),
-        "supported if the loss drops by 0.3 within a tenth of the budget and accuracy stays within 5 % of the "
+        number=22,
+        statement="The loss of one attention layer breaks its plateau without a gain in accuracy.",
+        where="Fig 6",
+        paper="bump, no gain",
+        study="fig6",
+        rule="supported if the loss drops by 0.3 within a tenth of the budget and accuracy stays within 5 % of the "
         "position-only floor, else contradicted",
-        bump_without_gain,
+        test=Test((ATTENTION,), bump_without_gain),
     ),
     Claim(
-        23,
-        "With two attention layers that break brings the accuracy.",
-        "Sec 6",
-        "gain",
-        "fig6",
-        (TWO,),
-        BREAK,
-        bump_with_gain(TWO),
+        number=23,
+        statement="With two attention layers that break brings the accuracy.",
+        where="Sec 6",
+        paper="gain",
+        study="fig6",
+        rule=BREAK,
+        test=bump_with_gain(TWO_LAYERS),
     ),
     Claim(
-        24,
-        "One attention layer cannot even fit its training rows.",
-        "Sec 1",
-        "cannot",
-        "fig6",
-        ("attention",),
-        "train accuracy at the end: supported if below 50 %, contradicted if it reaches 90 %",
-        cannot_fit,
+        number=24,
+        statement="One attention layer cannot even fit its training rows.",
+        where="Sec 1",
+        paper="cannot",
+        study="fig6",
+        rule="train accuracy at the end: supported if below 50 %, contradicted if it reaches 90 %",
+        test=Test((ATTENTION,), cannot_fit),
     ),
     Claim(
-        25,
-        "The loss of one Mamba layer breaks its plateau, and it recalls.",
-        "Fig 6",
-        "bump, solved",
-        "fig6",
-        ("mamba",),
-        BREAK,
-        bump_with_gain("mamba"),
+        number=25,
+        statement="The loss of one Mamba layer breaks its plateau, and it recalls.",
+        where="Fig 6",
+        paper="bump, solved",
+        study="fig6",
+        rule=BREAK,
+        test=bump_with_gain(MAMBA),
     ),
     Claim(
-        26,
-        "Mamba's dynamics do not resemble the forming of induction heads.",
-        "abstract",
-        "no resemblance",
-        "fig6",
-        ("mamba",),
-        "needs scores of induction heads along training, which no run keeps yet",
-        not_measured("needs scores of induction heads along training"),
+        number=26,
+        statement="Mamba's dynamics do not resemble the forming of induction heads.",
+        where="abstract",
+        paper="no resemblance",
+        study="fig6",
+        rule="needs scores of induction heads along training, which no run keeps yet",
+        test=not_measured("needs scores of induction heads along training", MAMBA),
     ),
     Claim(
-        27,
-        "Hyena needs a width above the length, Mamba does not.",
-        "Fig 6",
-        "needs d > L",
-        "fig6",
-        ("hyena", "mamba"),
-        "at widths up to the length: supported if Mamba reaches 90 % and Hyena does not, "
+        number=27,
+        statement="Hyena needs a width above the length, Mamba does not.",
+        where="Fig 6",
+        paper="needs d > L",
+        study="fig6",
+        rule="at widths up to the length: supported if Mamba reaches 90 % and Hyena does not, "
         "contradicted if Hyena does or Mamba stays below 50 %",
-        needs_width,
+        test=Test((HYENA, MAMBA), needs_width),
     ),
 )

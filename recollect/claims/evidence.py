@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from recollect.spec import RunSpec
-from recollect.store import Record, Store
+from recollect.store import Record
+from recollect.studies import STUDIES
 from recollect.window import Window
-from recollect.window.select import Choice, Select, by_cell, by_label, by_lr, choose, finished, how_chosen, window_of
+from recollect.window.select import Choice, Select, by_cell, by_lr, choose, finished, how_chosen, window_of
 
 
 class Sizes(NamedTuple):
@@ -28,7 +29,6 @@ class Sizes(NamedTuple):
 class Cell(NamedTuple):
     """The runs of one model at one place."""
 
-    spec: RunSpec
     records: list[Record]
     select: Select
 
@@ -74,7 +74,7 @@ class Evidence:
     @cached_property
     def _cells(self) -> dict[str, dict[Sizes, Cell]]:
         return {
-            label: dict(_placed(records, self.select) for records in by_cell(finished(runs)).values())
+            label: {_place(found[0].spec): Cell(found, self.select) for found in by_cell(finished(runs)).values()}
             for label, runs in self.runs.items()
         }
 
@@ -89,8 +89,12 @@ class Evidence:
 
     def name(self, label: str, place: Sizes) -> str:
         """A model, and of its place what differs between runs and the label does not say; the rest is in the budget."""
-        pairs = zip(place.words, self._words, strict=True)
-        return ", ".join([label, *(words for words, found in pairs if len(found) > 1 and words not in label)])
+        models = STUDIES[self.study].models
+        said = models[label].fields if label in models else {}
+        sizes = {"task": place.task, "model.d_model": place.d_model, "model.n_layers": place.n_layers}
+        parts = zip(place.words, self._words, sizes.items(), strict=True)
+        told = (words for words, found, (name, size) in parts if len(found) > 1 and said.get(name) != size)
+        return ", ".join([label, *told])
 
     def budget(self) -> str:
         """What a verdict is bound to besides the scale's name."""
@@ -111,12 +115,3 @@ class Evidence:
 
 def _place(spec: RunSpec) -> Sizes:
     return Sizes(spec.task.short(), spec.task.length, spec.model.d_model, spec.model.n_layers)
-
-
-def _placed(records: list[Record], select: Select) -> tuple[Sizes, Cell]:
-    return _place(records[0].spec), Cell(records[0].spec, records, select)
-
-
-def gather(store: Store, study: str, scale: str, select: Select = "validation", *, curves: bool = False) -> Evidence:
-    """The evidence of a study at a scale; curves are read only where a claim looks at them."""
-    return Evidence(study, scale, by_label(store.labelled(study, scale, curves=curves)), select)

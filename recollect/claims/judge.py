@@ -3,16 +3,16 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal
 
-from recollect.claims.claim import Finding, Word
+from recollect.claims.claim import Finding, Test, Word
 from recollect.claims.evidence import Cell, Evidence, Sizes
+from recollect.studies.models import HYENA, MAMBA
 from recollect.window import wider
 
-Test = Callable[[Evidence], Finding]
 Axis = Literal["width", "depth"]
-RECURRENT = ("mamba", "hyena")
+RECURRENT = (MAMBA, HYENA)
 SURE = 0.95
 SOLVES, FAILS = 0.9, 0.5
-NEAR = 0.05
+NEAR, APART = 0.05, 0.2
 
 
 def decide(supported: bool, contradicted: bool) -> Word:
@@ -53,38 +53,41 @@ def spread(cell: Cell) -> str:
     return f"{choice.mean:.1%} ({low:.1%} to {high:.1%}, n={len(choice.seeds)}, lr {choice.lr:g})"
 
 
+def on_means(labels: tuple[str, ...], word: Callable[[list[float]], Word]) -> Test:
+    """What the mean accuracies of all cells of these models come to."""
+
+    def find(evidence: Evidence) -> Finding:
+        found = named(evidence, labels)
+        return Finding(word([cell.choice.mean for _, cell in found]), show(found))
+
+    return Test(labels, find)
+
+
 def at_least(*labels: str, bar: float = SOLVES, below: float = FAILS) -> Test:
     """Supported where every cell's mean reaches the bar; contradicted where one stays below the other."""
-
-    def test(evidence: Evidence) -> Finding:
-        found = named(evidence, labels)
-        means = [cell.choice.mean for _, cell in found]
-        return Finding(decide(min(means) >= bar, min(means) < below), show(found))
-
-    return test
+    return on_means(labels, lambda means: decide(min(means) >= bar, min(means) < below))
 
 
-def at_most(*labels: str, bar: float = FAILS, above: float = SOLVES) -> Test:
-    """Supported where every cell's mean is below the bar; contradicted where one is above the other."""
+def at_most(*labels: str) -> Test:
+    """Supported where every cell fails; contradicted where one recalls."""
+    return on_means(labels, lambda means: decide(max(means) < FAILS, max(means) >= SOLVES))
 
-    def test(evidence: Evidence) -> Finding:
-        found = named(evidence, labels)
-        means = [cell.choice.mean for _, cell in found]
-        return Finding(decide(max(means) < bar, max(means) >= above), show(found))
 
-    return test
+def at_best(*labels: str) -> Test:
+    """Supported where one cell recalls; contradicted where all fail."""
+    return on_means(labels, lambda means: decide(max(means) >= SOLVES, max(means) < FAILS))
 
 
 def both(*tests: Test) -> Test:
     """Supported where all are; contradicted where one is."""
 
-    def test(evidence: Evidence) -> Finding:
-        found = [one(evidence) for one in tests]
+    def find(evidence: Evidence) -> Finding:
+        found = [one.find(evidence) for one in tests]
         words = [finding.word for finding in found]
         word = decide(set(words) == {"supported"}, "contradicted" in words)
         return Finding(word, "; ".join(finding.numbers for finding in found))
 
-    return test
+    return Test(tuple(label for one in tests for label in one.labels), find)
 
 
 def facing(evidence: Evidence, first: str, others: Sequence[str]) -> list[tuple[str, Cell, Cell]]:
@@ -101,7 +104,7 @@ def wider_than(first: str, *others: str) -> Test:
     """Supported where the first model's window is surely wider than each other's, everywhere; contradicted where it is
     surely narrower than one."""
 
-    def test(evidence: Evidence) -> Finding:
+    def find(evidence: Evidence) -> Finding:
         pairs = [(name, wider(mine.window, cell.window)) for name, mine, cell in facing(evidence, first, others)]
         chances = [chance for _, chance in pairs]
         listed = [
@@ -110,7 +113,7 @@ def wider_than(first: str, *others: str) -> Test:
         listed += [f"P(wider than {name}) = {chance:.2f}" for name, chance in pairs]
         return Finding(decide(min(chances) >= SURE, min(chances) <= 1 - SURE), "; ".join(listed))
 
-    return test
+    return Test((first, *others), find)
 
 
 def width(cell: Cell) -> str:
@@ -121,15 +124,15 @@ def width(cell: Cell) -> str:
     return f"window {found.width.value:.2f} decades ({found.width.interval()})"
 
 
-def alike(first: str, *others: str, within: float = NEAR, apart: float = 0.2) -> Test:
-    """Supported where all means are within so much of the first model's; contradicted where one is apart from it."""
+def alike(first: str, *others: str, called: str = "") -> Test:
+    """Supported where all means are near the first model's, in short `called`; contradicted where one is far."""
 
-    def test(evidence: Evidence) -> Finding:
+    def find(evidence: Evidence) -> Finding:
         pairs = facing(evidence, first, others)
         gaps = [abs(mine.choice.mean - other.choice.mean) for _, mine, other in pairs]
-        return Finding(decide(max(gaps) <= within, max(gaps) >= apart), show_pairs(first, pairs))
+        return Finding(decide(max(gaps) <= NEAR, max(gaps) >= APART), show_pairs(called or first, pairs))
 
-    return test
+    return Test((first, *others), find)
 
 
 def show_pairs(first: str, pairs: Sequence[tuple[str, Cell, Cell]]) -> str:
@@ -137,6 +140,6 @@ def show_pairs(first: str, pairs: Sequence[tuple[str, Cell, Cell]]) -> str:
     return "; ".join(f"{name} {spread(other)} against {first} {spread(mine)}" for name, mine, other in pairs)
 
 
-def not_measured(why: str) -> Test:
+def not_measured(why: str, *labels: str) -> Test:
     """Always open: no run bears on it."""
-    return lambda evidence: Finding("open", why)
+    return Test(labels, lambda evidence: Finding("open", why))

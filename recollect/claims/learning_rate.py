@@ -2,10 +2,13 @@
 
 import math
 
-from recollect.claims.claim import Claim, Finding
+from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Cell, Evidence
 from recollect.claims.judge import RECURRENT, along, at_least, cells, decide, show, spread, wider_than, width
 from recollect.spec.protocols import ZOOLOGY
+from recollect.studies.confounders import AS_IT_IS, SWITCHES
+from recollect.studies.models import ATTENTION, HYENA, MAMBA
+from recollect.studies.switches import switched, under
 from recollect.window.select import accuracy, choose
 
 
@@ -58,7 +61,7 @@ def finer(evidence: Evidence) -> Finding:
 
 def longer_than_wide(evidence: Evidence) -> Finding:
     """Mamba in the cells whose length is at least twice the width."""
-    named = ((evidence.name(label, place), place, cell) for label, place, cell in cells(evidence, ("mamba",)))
+    named = ((evidence.name(label, place), place, cell) for label, place, cell in cells(evidence, (MAMBA,)))
     found = [(name, cell) for name, place, cell in named if place.length >= 2 * place.d_model]
     if not found:
         return Finding("open", "no cell is at least twice as long as wide")
@@ -68,14 +71,12 @@ def longer_than_wide(evidence: Evidence) -> Finding:
 
 def trails(evidence: Evidence) -> Finding:
     """Hyena behind attention at the smallest width."""
-    least = min(place.d_model for _, place, _ in cells(evidence, ("hyena",)))
-    small = {
-        label: [c for p, c in evidence.of(label).items() if p.d_model == least] for label in ("attention", "hyena")
-    }
+    least = min(place.d_model for _, place, _ in cells(evidence, (HYENA,)))
+    small = {label: [c for p, c in evidence.of(label).items() if p.d_model == least] for label in (ATTENTION, HYENA)}
     means = {label: sum(c.choice.mean for c in found) / len(found) for label, found in small.items()}
-    gap = means["attention"] - means["hyena"]
-    numbers = f"at width {least}: attention {means['attention']:.1%}, hyena {means['hyena']:.1%}"
-    return Finding(decide(gap >= 0.05, gap < 0.01), numbers)
+    gap = means[ATTENTION] - means[HYENA]
+    shown = ", ".join(f"{label} {mean:.1%}" for label, mean in means.items())
+    return Finding(decide(gap >= 0.05, gap < 0.01), f"at width {least}: {shown}")
 
 
 def by_depth(evidence: Evidence, label: str) -> list[tuple[Cell, Cell]]:
@@ -85,10 +86,10 @@ def by_depth(evidence: Evidence, label: str) -> list[tuple[Cell, Cell]]:
 
 def set_by_mixer(evidence: Evidence) -> Finding:
     """Mamba's window, shallow and deep."""
-    pairs = by_depth(evidence, "mamba")
+    pairs = by_depth(evidence, MAMBA)
     widths = [(shallow.window.width, deep.window.width) for shallow, deep in pairs]
     known = [(one, other) for one, other in widths if one and other]
-    numbers = "; ".join(f"mamba: {width(one)} shallow, {width(other)} deep" for one, other in pairs)
+    numbers = "; ".join(f"{MAMBA}: {width(one)} shallow, {width(other)} deep" for one, other in pairs)
     if len(known) < len(widths) or not known:
         return Finding("open", f"not every depth has a window: {numbers}")
     near = all(abs(one.value - other.value) <= 0.5 for one, other in known)
@@ -98,7 +99,7 @@ def set_by_mixer(evidence: Evidence) -> Finding:
 
 def depth_brings_nothing(evidence: Evidence) -> Finding:
     """Deep against shallow, at the best learning rate of each."""
-    pairs = [pair for label in ("attention", "mamba") for pair in by_depth(evidence, label)]
+    pairs = [pair for label in (ATTENTION, MAMBA) for pair in by_depth(evidence, label)]
     gains = [deep.choice.mean - shallow.choice.mean for shallow, deep in pairs]
     numbers = "; ".join(f"shallow {spread(one)}, deep {spread(other)}" for one, other in pairs)
     return Finding(decide(max(gains) <= 0.01, max(gains) >= 0.05), numbers)
@@ -106,120 +107,110 @@ def depth_brings_nothing(evidence: Evidence) -> Finding:
 
 def robust(evidence: Evidence) -> Finding:
     """Attention under every switch of the protocol."""
-    labels = [label for label in evidence.runs if label.startswith("attention")]
-    return at_least(*labels)(evidence)
+    labels = switched(SWITCHES, ATTENTION)
+    return at_least(*(label for label in evidence.runs if label in labels)).find(evidence)
 
 
 WIDER = "supported if P(wider) >= 0.95 against every other at every place, contradicted if <= 0.05 at one"
 CLAIMS = (
     Claim(
-        1,
-        "Attention learns to recall over a wide range of learning rates, Mamba and Hyena over a narrow one.",
-        "Fig 1",
-        "wide, narrow",
-        "fig1",
-        ("attention", *RECURRENT),
-        WIDER,
-        wider_than("attention", *RECURRENT),
+        number=1,
+        statement="Attention learns to recall over a wide range of learning rates, Mamba and Hyena over a narrow one.",
+        where="Fig 1",
+        paper="wide, narrow",
+        study="fig1",
+        rule=WIDER,
+        test=wider_than(ATTENTION, *RECURRENT),
     ),
     Claim(
-        2,
-        "Outside of their window recurrent models score near zero.",
-        "Sec 3",
-        "near 0",
-        "fig1",
-        RECURRENT,
-        "mean test accuracy outside the window: supported if <= 5 %, contradicted if >= 10 %",
-        outside,
+        number=2,
+        statement="Outside of their window recurrent models score near zero.",
+        where="Sec 3",
+        paper="near 0",
+        study="fig1",
+        rule="mean test accuracy outside the window: supported if <= 5 %, contradicted if >= 10 %",
+        test=Test(RECURRENT, outside),
     ),
     Claim(
-        3,
-        "Zoology's grid of four learning rates can miss the window of a recurrent model.",
-        "Fig 1",
-        "missed",
-        "fig1",
-        RECURRENT,
-        "supported if none of the four lies in one of the windows, contradicted if each surely holds one",
-        missed,
+        number=3,
+        statement="Zoology's grid of four learning rates can miss the window of a recurrent model.",
+        where="Fig 1",
+        paper="missed",
+        study="fig1",
+        rule="supported if none of the four lies in one of the windows, contradicted if each surely holds one",
+        test=Test(RECURRENT, missed),
     ),
     Claim(
-        4,
-        "A finer grid of learning rates improves recurrent models in all settings.",
-        "Fig 2, Sec 3",
-        "all settings",
-        "fig2",
-        RECURRENT,
-        "gain over Zoology's rates: supported if > 1 % in every cell, contradicted if < 1 % on average",
-        finer,
+        number=4,
+        statement="A finer grid of learning rates improves recurrent models in all settings.",
+        where="Fig 2, Sec 3",
+        paper="all settings",
+        study="fig2",
+        rule="gain over Zoology's rates: supported if > 1 % in every cell, contradicted if < 1 % on average",
+        test=Test(RECURRENT, finer),
     ),
     Claim(
-        5,
-        "Two tuned layers of Mamba recall at lengths far above their width.",
-        "Fig 2",
-        "solved",
-        "fig2",
-        ("mamba",),
-        "cells with L >= 2d: supported if one reaches 90 %, contradicted if all stay below 50 %",
-        longer_than_wide,
+        number=5,
+        statement="Two tuned layers of Mamba recall at lengths far above their width.",
+        where="Fig 2",
+        paper="solved",
+        study="fig2",
+        rule="cells with L >= 2d: supported if one reaches 90 %, contradicted if all stay below 50 %",
+        test=Test((MAMBA,), longer_than_wide),
     ),
     Claim(
-        6,
-        "Two layers of attention always recall, even the narrowest at the hardest setting.",
-        "Fig 2, Sec 4",
-        "100 %",
-        "fig2",
-        ("attention",),
-        "supported if every cell reaches 99 %, contradicted if one stays below 90 %",
-        at_least("attention", bar=0.99, below=0.9),
+        number=6,
+        statement="Two layers of attention always recall, even the narrowest at the hardest setting.",
+        where="Fig 2, Sec 4",
+        paper="100 %",
+        study="fig2",
+        rule="supported if every cell reaches 99 %, contradicted if one stays below 90 %",
+        test=at_least(ATTENTION, bar=0.99, below=0.9),
     ),
     Claim(
-        7,
-        "Hyena trails attention at small widths.",
-        "Sec 4",
-        "a sizable gap",
-        "fig2",
-        ("attention", "hyena"),
-        "gap at the smallest width: supported if >= 5 %, contradicted if < 1 %",
-        trails,
+        number=7,
+        statement="Hyena trails attention at small widths.",
+        where="Sec 4",
+        paper="a sizable gap",
+        study="fig2",
+        rule="gap at the smallest width: supported if >= 5 %, contradicted if < 1 %",
+        test=Test((ATTENTION, HYENA), trails),
     ),
     Claim(
-        8,
-        "The window is set by the mixer and not by the depth.",
-        "Fig 13",
-        "alike at 12 layers",
-        "fig13",
-        ("mamba",),
-        "supported if the widths are within 0.5 decades, contradicted if the intervals are further apart than that",
-        set_by_mixer,
+        number=8,
+        statement="The window is set by the mixer and not by the depth.",
+        where="Fig 13",
+        paper="alike at 12 layers",
+        study="fig13",
+        rule="supported if the widths are within 0.5 decades, "
+        "contradicted if the intervals are further apart than that",
+        test=Test((MAMBA,), set_by_mixer),
     ),
     Claim(
-        9,
-        "More than two layers bring nothing on recall.",
-        "Sec 4",
-        "saturated",
-        "fig13",
-        ("attention", "mamba"),
-        "gain from depth: supported if at most 1 %, contradicted if one model gains 5 %",
-        depth_brings_nothing,
+        number=9,
+        statement="More than two layers bring nothing on recall.",
+        where="Sec 4",
+        paper="saturated",
+        study="fig13",
+        rule="gain from depth: supported if at most 1 %, contradicted if one model gains 5 %",
+        test=Test((ATTENTION, MAMBA), depth_brings_nothing),
     ),
     Claim(
-        10,
-        "Copying: the Transformer learns at many learning rates, Mamba at few.",
-        "Fig 5",
-        "wide, narrow",
-        "fig5",
-        ("attention", "mamba"),
-        WIDER,
-        wider_than("attention", "mamba"),
+        number=10,
+        statement="Copying: the Transformer learns at many learning rates, Mamba at few.",
+        where="Fig 5",
+        paper="wide, narrow",
+        study="fig5",
+        rule=WIDER,
+        test=wider_than(ATTENTION, MAMBA),
     ),
     Claim(
-        11,
-        "Transformers are robust to the choices of optimisation at large.",
-        "abstract",
-        "robust",
-        "confounders",
-        ("attention, as it is",),
-        "supported if attention reaches 90 % under every switch, contradicted if it stays below 50 % under one",
-        robust,
+        number=11,
+        statement="Transformers are robust to the choices of optimisation at large.",
+        where="abstract",
+        paper="robust",
+        study="confounders",
+        rule="supported if attention reaches 90 % under every switch, contradicted if it stays below 50 % under one",
+        test=Test((under(ATTENTION, AS_IT_IS),), robust),
     ),
 )

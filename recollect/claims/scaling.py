@@ -2,15 +2,15 @@
 
 import itertools
 
-from recollect.claims.claim import Claim, Finding
+from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
 from recollect.claims.judge import (
-    FAILS,
     NEAR,
     RECURRENT,
     SOLVES,
     Axis,
     along,
+    at_best,
     at_least,
     at_most,
     both,
@@ -18,8 +18,9 @@ from recollect.claims.judge import (
     named,
     show,
 )
+from recollect.studies.models import ATTENTION, BASED, MAMBA
+from recollect.studies.table1 import DEEP, WIDE
 
-DEEP, WIDE = "mamba, deep", "mamba, wide"
 AXES: tuple[Axis, ...] = ("width", "depth")
 ALIKE = 1.5
 """Parameter counts within this factor count as equal."""
@@ -45,17 +46,10 @@ def width_helps(evidence: Evidence) -> Finding:
 
 def one_pair(evidence: Evidence) -> Finding:
     """One attention layer against 1/K."""
-    found = named(evidence, ("attention",))
+    found = named(evidence, (ATTENTION,))
     gaps = [abs(cell.choice.mean - cell.floor("1/K")) for _, cell in found]
     floors = {f"1/K {cell.floor('1/K'):.1%}, position only {cell.floor('position only'):.1%}" for _, cell in found}
     return Finding(decide(max(gaps) <= NEAR, max(gaps) > 2 * NEAR), f"{show(found)}; {'; '.join(sorted(floors))}")
-
-
-def tuned(evidence: Evidence) -> Finding:
-    """One Mamba layer at its largest width."""
-    found = named(evidence, ("mamba",))
-    best = max(cell.choice.mean for _, cell in found)
-    return Finding(decide(best >= SOLVES, best < FAILS), show(found))
 
 
 def wide_leads(evidence: Evidence) -> Finding:
@@ -67,7 +61,7 @@ def wide_leads(evidence: Evidence) -> Finding:
 
 def shape_matters(evidence: Evidence) -> Finding:
     """Cells of about equal parameters and different shape: how far apart are they?"""
-    gaps = {label: equal_parameters(evidence, label) for label in ("attention", "mamba")}
+    gaps = {label: equal_parameters(evidence, label) for label in (ATTENTION, MAMBA)}
     numbers = "; ".join(f"{label}: at equal parameters up to {value:.1%} apart" for label, value in gaps.items())
     return Finding(decide(min(gaps.values()) >= 0.3, max(gaps.values()) < 0.1), numbers)
 
@@ -84,8 +78,8 @@ def equal_parameters(evidence: Evidence, label: str) -> float:
 
 def preferred_axes(evidence: Evidence) -> Finding:
     """Attention: depth over width. Recurrent models: width over depth."""
-    gains = {(label, axis): gain(evidence, label, axis) for label in ("attention", *RECURRENT) for axis in AXES}
-    lead = [gains["attention", "depth"] - gains["attention", "width"]]
+    gains = {(label, axis): gain(evidence, label, axis) for label in (ATTENTION, *RECURRENT) for axis in AXES}
+    lead = [gains[ATTENTION, "depth"] - gains[ATTENTION, "width"]]
     lead += [gains[label, "width"] - gains[label, "depth"] for label in RECURRENT]
     numbers = "; ".join(f"{label} {value:+.1%} from {axis}" for (label, axis), value in gains.items())
     return Finding(decide(min(lead) >= NEAR, min(lead) <= -NEAR), numbers)
@@ -93,83 +87,79 @@ def preferred_axes(evidence: Evidence) -> Finding:
 
 CLAIMS = (
     Claim(
-        12,
-        "With one layer, more width always helps a recurrent model.",
-        "Fig 3",
-        "always",
-        "fig3",
-        RECURRENT,
-        "supported if no step in width loses 2 % and every unsolved line gains 5 %, contradicted if a step loses 10 %",
-        width_helps,
+        number=12,
+        statement="With one layer, more width always helps a recurrent model.",
+        where="Fig 3",
+        paper="always",
+        study="fig3",
+        rule="supported if no step in width loses 2 % and every unsolved line gains 5 %, "
+        "contradicted if a step loses 10 %",
+        test=Test(RECURRENT, width_helps),
     ),
     Claim(
-        13,
-        "One layer of attention fails at every width.",
-        "Fig 3",
-        "fails",
-        "fig3",
-        ("attention",),
-        "supported if every width stays below 50 %, contradicted if one reaches 90 %",
-        at_most("attention"),
+        number=13,
+        statement="One layer of attention fails at every width.",
+        where="Fig 3",
+        paper="fails",
+        study="fig3",
+        rule="supported if every width stays below 50 %, contradicted if one reaches 90 %",
+        test=at_most(ATTENTION),
     ),
     Claim(
-        14,
-        "One layer of Based fails likewise.",
-        "workshop version",
-        "fails",
-        "fig12",
-        ("based",),
-        "supported if every width stays below 50 %, contradicted if one reaches 90 %",
-        at_most("based"),
+        number=14,
+        statement="One layer of Based fails likewise.",
+        where="workshop version",
+        paper="fails",
+        study="fig12",
+        rule="supported if every width stays below 50 %, contradicted if one reaches 90 %",
+        test=at_most(BASED),
     ),
     Claim(
-        15,
-        "One layer of attention recalls one pair on average: 1/K.",
-        "Sec 4",
-        "1/K",
-        "fig3",
-        ("attention",),
-        "distance from 1/K: supported if within 5 % in every cell, contradicted if beyond 10 % in one",
-        one_pair,
+        number=15,
+        statement="One layer of attention recalls one pair on average: 1/K.",
+        where="Sec 4",
+        paper="1/K",
+        study="fig3",
+        rule="distance from 1/K: supported if within 5 % in every cell, contradicted if beyond 10 % in one",
+        test=Test((ATTENTION,), one_pair),
     ),
     Claim(
-        16,
-        "One layer of Mamba recalls when its learning rate is tuned.",
-        "Sec 6",
-        "solved",
-        "fig3",
-        ("mamba",),
-        "supported if a width reaches 90 %, contradicted if all stay below 50 %",
-        tuned,
+        number=16,
+        statement="One layer of Mamba recalls when its learning rate is tuned.",
+        where="Sec 6",
+        paper="solved",
+        study="fig3",
+        rule="supported if a width reaches 90 %, contradicted if all stay below 50 %",
+        test=at_best(MAMBA),
     ),
     Claim(
-        17,
-        "How a model is scaled matters more than how many parameters it has.",
-        "Fig 4",
-        "the strategy decides",
-        "fig4",
-        ("attention", "mamba"),
-        "cells within 1.5x in parameters: supported if 30 % apart for both models, contradicted if under 10 % for both",
-        shape_matters,
+        number=17,
+        statement="How a model is scaled matters more than how many parameters it has.",
+        where="Fig 4",
+        paper="the strategy decides",
+        study="fig4",
+        rule="cells within 1.5x in parameters: supported if 30 % apart for both models, "
+        "contradicted if under 10 % for both",
+        test=Test((ATTENTION, MAMBA), shape_matters),
     ),
     Claim(
-        18,
-        "Recurrent models gain from width, attention from depth.",
-        "Fig 4",
-        "opposite",
-        "fig4",
-        ("attention", *RECURRENT),
-        "lead of the preferred axis: supported if >= 5 % for every model, contradicted if one prefers the other by 5 %",
-        preferred_axes,
+        number=18,
+        statement="Recurrent models gain from width, attention from depth.",
+        where="Fig 4",
+        paper="opposite",
+        study="fig4",
+        rule="lead of the preferred axis: supported if >= 5 % for every model, "
+        "contradicted if one prefers the other by 5 %",
+        test=Test((ATTENTION, *RECURRENT), preferred_axes),
     ),
     Claim(
-        19,
-        "Copying at equal parameters: attention copies, a deep narrow Mamba does not, a wide shallow one does.",
-        "Table 1",
-        "100, 16, 100 %",
-        "table1",
-        ("attention", DEEP, WIDE),
-        "supported if attention reaches 90 % and wide leads deep by 30 %, contradicted if deep is level with wide",
-        both(at_least("attention"), wide_leads),
+        number=19,
+        statement="Copying at equal parameters: attention copies, a deep narrow Mamba does not, "
+        "a wide shallow one does.",
+        where="Table 1",
+        paper="100, 16, 100 %",
+        study="table1",
+        rule="supported if attention reaches 90 % and wide leads deep by 30 %, contradicted if deep is level with wide",
+        test=both(at_least(ATTENTION), Test((DEEP, WIDE), wide_leads)),
     ),
 )

@@ -8,11 +8,11 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.display.watch import Design, describe_case, preflight_foreign, train_cases
-from recollect.cli.options.executor import How
 from recollect.cli.options import Sets, StorePath, check_folder, print_figure, read_sets
+from recollect.cli.options.executor import How
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, NoStore, Store
-from recollect.studies import CHANGED, Case, Changes, Study, find_study
+from recollect.studies import CHANGED, STUDIES, Case, Changes, Study
 from recollect.sweep.files import Sweep, read_sweep
 
 ENDINGS = (".py", ".yaml", ".yml")
@@ -124,7 +124,7 @@ def find(study: str, scale: str | None, changes: Changes) -> tuple[Study | None,
         if changes:
             raise BadInput(f"run {study}: --set, --mixers, --widths, --lrs and --seeds change a study; edit the file")
         return None, read_sweep(Path(study), scale)
-    found, chosen = find_study(study), scale or "laptop"
+    found, chosen = STUDIES.find(study), scale or "laptop"
     return found, Sweep(found.name, chosen + CHANGED * bool(changes), found.cases(chosen, changes))
 
 

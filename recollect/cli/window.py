@@ -11,8 +11,8 @@ from cyclopts import Parameter
 
 from recollect.cli.display.board import Board, show
 from recollect.cli.display.watch import describe_case, preflight_foreign, stoppable
-from recollect.cli.options.executor import How
 from recollect.cli.options import Json, Sets, StorePath, check_folder, overrides
+from recollect.cli.options.executor import How
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec

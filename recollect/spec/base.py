@@ -16,7 +16,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict
 from pydantic.fields import FieldInfo
 
-LATER, ASIDE = "later", "aside"
+LATER, ASIDE = object(), object()
 
 
 @dataclass(frozen=True)
@@ -33,20 +33,24 @@ class Frozen(BaseModel):
 
     def identity(self) -> dict[str, Any]:
         """The plain value that is hashed: all fields, as their marks say."""
-        plain = self.model_dump(mode="json")
-        for name, field in type(self).model_fields.items():
-            value = getattr(self, name)
-            if ASIDE in field.metadata or (is_later(field) and value == field.default):
+        return identified(self, self.model_dump(mode="json"))
+
+
+def identified(value: Frozen, plain: dict[str, Any]) -> dict[str, Any]:
+    """The plain form of a value without what its marks leave out, in place."""
+    for name, field in type(value).model_fields.items():
+        part = getattr(value, name)
+        if isinstance(part, Frozen):
+            identified(part, plain[name])
+        elif isinstance(part, tuple):
+            for one, its in zip(part, plain[name], strict=True):
+                identified(one, its) if isinstance(one, Frozen) else None
+        for mark in field.metadata:
+            if mark is ASIDE or (mark is LATER and part == field.default):
                 del plain[name]
-            elif isinstance(value, Frozen):
-                plain[name] = value.identity()
-            elif isinstance(value, tuple):
-                parts = zip(value, plain[name], strict=True)
-                plain[name] = [one.identity() if isinstance(one, Frozen) else same for one, same in parts]
-            else:
-                for mark in (mark for mark in field.metadata if isinstance(mark, As)):
-                    plain[name] = mark.of(value)
-        return plain
+            elif isinstance(mark, As):
+                plain[name] = mark.of(part)
+    return plain
 
 
 def is_later(field: FieldInfo) -> bool:

@@ -1,24 +1,26 @@
-"""Studies: one file a question."""
+"""Studies: one file a question. A file is registered by its name; its docstring asks the question."""
 
+from dataclasses import replace
 from importlib import import_module
 
-from recollect.errors import unknown
+from recollect.spec.registry import Registry
 from recollect.studies.study import CHANGED, SCALES, Case, Changes, Scale, Study, Variant
 
-NAMES = (
+FILES = (
     "demo",
     *("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig11", "fig12", "fig13"),
     *("table1", "table2", "table3", "table4"),
     *("conv", "confounders"),
 )
-STUDIES: dict[str, Study] = {name: import_module(f"recollect.studies.{name}").STUDY for name in NAMES}
 
 
-def find_study(name: str) -> Study:
-    """A study by its name."""
-    if name not in STUDIES:
-        raise unknown("study", name, STUDIES)
-    return STUDIES[name]
+def read(name: str) -> Study:
+    """The study of a file, called like it."""
+    file = import_module(f"{__name__}.{name}")
+    study: Study = file.STUDY
+    return replace(study, name=name, question=(file.__doc__ or "").strip())
 
 
-__all__ = ["CHANGED", "SCALES", "STUDIES", "Case", "Changes", "Scale", "Study", "Variant", "find_study"]
+STUDIES = Registry("study", ((name, read(name)) for name in FILES))
+
+__all__ = ["CHANGED", "SCALES", "STUDIES", "Case", "Changes", "Scale", "Study", "Variant"]

@@ -2,30 +2,27 @@
 
 from dataclasses import replace
 
-from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
+from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
 from recollect.studies.study import Study, Variant
 
+
+def taps(count: int, depth: int) -> str:
+    """The label of so many layers with so many taps."""
+    return f"{count} tap{'s' * (count != 1)}, {depth} layer{'s' * (depth > 1)}"
+
+
 STUDY = Study(
-    name="conv",
     title="Mamba by the taps of its convolution, one layer and two",
-    question=__doc__ or "",
     figure="table",
     models={
-        f"{taps} tap{'s' * (taps != 1)}, {depth} layer{'s' * (depth > 1)}": Variant(
-            "mamba", {"model.mixer.d_conv": taps, "model.n_layers": depth}
-        )
+        taps(count, depth): Variant("mamba", {"model.mixer.d_conv": count, "model.n_layers": depth})
         for depth in (1, 2)
-        for taps in range(5)
+        for count in range(5)
     },
     scales={
         "smoke": SMOKE,
-        "laptop": replace(
-            LAPTOP,
-            note=f"{LAPTOP.note}; one learning rate; 1,500 steps",
-            lrs=(5.62341e-3,),
-            fields={"train.steps": 1500},
-        ),
-        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
+        "laptop": replace(LAPTOP, lrs=(5.62341e-3,), fields={"train.steps": 1500}),
+        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
         "paper": replace(PAPER, settings=(PAIRS[0], PAIRS[3]), shapes=((64, 1), (256, 1))),
     },
     minutes={"laptop": 17, "desk": 320},

@@ -10,15 +10,13 @@ SHORT = {"task.min_length": 4, "task.max_length": 8, "task.context": 40, "task.e
 
 COPY_PAPER = Scale(
     protocol="jelassi",
-    note="the sizes of Table 1 under the protocol of Jelassi et al.; learning rates and seeds were not printed",
+    remark="the paper's sizes, the rest as Jelassi et al. train; learning rates and seeds were not printed",
     lrs=DENSE,
     seeds=LAPTOP.seeds,
     shapes=((1024, 12),),
 )
 COPY_DESK = Scale(
     protocol="jelassi",
-    note="Jelassi's strings and schedule, but models of 2 layers of width 128 instead of 12 of 1024, batch 32, "
-    "five learning rates",
     lrs=rates(-3.5, -1.5, 2),
     seeds=LAPTOP.seeds,
     shapes=((128, 2),),
@@ -26,8 +24,6 @@ COPY_DESK = Scale(
 )
 COPY_LAPTOP = Scale(
     protocol="laptop",
-    note="strings of 4 to 8 letters instead of 5 to 20; 2 layers of width 64 instead of 12 of 1024; 1,500 steps of "
-    "batch 32; four learning rates",
     lrs=rates(-3.5, -2, 2),
     seeds=LAPTOP.seeds,
     shapes=((64, 2),),

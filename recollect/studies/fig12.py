@@ -1,18 +1,17 @@
-"""Figure 3 with all six models."""
+"""Figure 3 with all models of the paper."""
 
 from dataclasses import replace
 
 from recollect.studies import fig3
-from recollect.studies.models import SIX
+from recollect.studies.models import SIX, pick
+from recollect.studies.scales import ONE
 
-LAPTOP_3 = fig3.SCALES["laptop"]
+SCALES = fig3.STUDY.scales
 
 STUDY = replace(
     fig3.STUDY,
-    name="fig12",
     title="Accuracy against width, one layer, all models",
-    question=__doc__ or "",
-    models=SIX,
-    scales={**fig3.SCALES, "laptop": replace(LAPTOP_3, seeds=LAPTOP_3.seeds[:1], note=f"{LAPTOP_3.note}; one seed")},
+    models=pick(*SIX),
+    scales={**SCALES, "laptop": replace(SCALES["laptop"], seeds=ONE)},
     minutes={"laptop": 6, "desk": 660},
 )

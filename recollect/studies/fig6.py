@@ -1,32 +1,19 @@
-"""One layer: how do loss and accuracy move during training, on the training rows and on others?"""
+"""One layer, and two of attention: how do loss and accuracy move during training, on the training rows and others?"""
 
 from dataclasses import replace
 
-from recollect.studies.models import SIX
-from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDTHS, rates, shapes
-from recollect.studies.study import Study, Variant
-
-TWO = Variant("attention", {"model.n_layers": 2})
+from recollect.studies.models import ATTENTION, H3, HYENA, MAMBA, RWKV4, TWO_LAYERS, pick
+from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, WIDTHS, rates, shapes
+from recollect.studies.study import Study
 
 STUDY = Study(
-    name="fig6",
-    title="Training dynamics, one layer",
-    question=__doc__ or "",
+    title="Training dynamics, one layer and two of attention",
     figure="loss",
-    models={
-        **{label: SIX[label] for label in ("attention", "hyena", "mamba", "h3", "rwkv4")},
-        "attention, 2 layers": TWO,
-    },
+    models=pick(ATTENTION, HYENA, MAMBA, H3, RWKV4, TWO_LAYERS),
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
-        "laptop": replace(
-            LAPTOP,
-            note="V=64 L=32 K=4 instead of V=8192 L=256 K=16; width 64 only; two learning rates",
-            lrs=rates(-2.5, -2, 2),
-            shapes=((64, 1),),
-            fields={"train.eval_every": 50},
-        ),
-        "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
+        "laptop": replace(LAPTOP, lrs=rates(-2.5, -2, 2), shapes=((64, 1),), fields={"train.eval_every": 50}),
+        "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[2:3], shapes=shapes(WIDTHS, 1)),
     },
     minutes={"laptop": 8, "desk": 450},

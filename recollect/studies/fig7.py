@@ -2,31 +2,20 @@
 
 from dataclasses import replace
 
-from recollect.studies.models import MAMBA
+from recollect.studies.models import DELTANET, MAMBA, MAMBA2, TWO_LAYERS, pick
 from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, shapes
 from recollect.studies.study import Study, Variant
 
 LARGE = "mamba, state of 32"
-MODELS = {
-    "attention, 2 layers": Variant("attention", {"model.n_layers": 2}),
-    "mamba": MAMBA,
-    "mamba2": Variant("mamba2"),
-    "deltanet": Variant("deltanet"),
-    LARGE: Variant("mamba", {"model.mixer.d_state": 32}),
-}
 
 STUDY = Study(
-    name="fig7",
     title="Accuracy against learning rate, one layer of newer models",
-    question=__doc__ or "",
     figure="lr",
-    models=MODELS,
+    models={**pick(TWO_LAYERS, MAMBA, MAMBA2, DELTANET), LARGE: Variant("mamba", {"model.mixer.d_state": 32})},
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
-        "laptop": replace(
-            LAPTOP, note=f"{LAPTOP.note}; without Mamba's larger state", shapes=((64, 1),), without=(LARGE,)
-        ),
-        "desk": replace(DESK, shapes=((64, 1),), note=f"{DESK.note}; width 64 only"),
+        "laptop": replace(LAPTOP, shapes=((64, 1),), without=(LARGE,)),
+        "desk": replace(DESK, shapes=((64, 1),)),
         "paper": replace(PAPER, shapes=shapes((64, 128, 256), 1)),
     },
     minutes={"laptop": 24, "desk": 530},

@@ -1,23 +1,17 @@
-"""The models that several studies compare."""
+"""The models that several studies compare. By its label a model is named in studies, figures and claims."""
 
 from recollect.studies.study import Variant
 
-ATTENTION, MAMBA = Variant("attention"), Variant("mamba")
-SIX = {
-    "attention": ATTENTION,
-    "based": Variant("based"),
-    "h3": Variant("h3"),
-    "hyena": Variant("hyena"),
-    "rwkv4": Variant("rwkv4"),
-    "mamba": MAMBA,
-}
+SIX = ATTENTION, BASED, H3, HYENA, RWKV4, MAMBA = "attention", "based", "h3", "hyena", "rwkv4", "mamba"
 """The paper's six."""
+MAMBA2, DELTANET = "mamba2", "deltanet"
+TWO_LAYERS = "attention, 2 layers"
 
-NO_CONV = Variant("mamba", {"model.mixer.d_conv": 0})
-S6_MLP = Variant("mamba", {"model.mixer.gate": False, "model.block": "mixer+mlp"})
-"""S6 with its convolution and without its gate, in a Transformer's block."""
+MODELS = {label: Variant(label) for label in (*SIX, MAMBA2, DELTANET)} | {
+    TWO_LAYERS: Variant("attention", {"model.n_layers": 2})
+}
 
 
-def with_conv(branches: str) -> Variant:
-    """Attention with a short convolution on these branches."""
-    return Variant("attention", {"model.mixer.conv": branches})
+def pick(*labels: str) -> dict[str, Variant]:
+    """These of them, in this order."""
+    return {label: MODELS[label] for label in labels}

@@ -1,4 +1,4 @@
-"""The scales that most studies share; a study changes what its question needs and says so in the note."""
+"""The scales that most studies share; a study changes what its question needs."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +9,7 @@ from recollect.spec.rates import on_lattice
 from recollect.studies.study import Scale
 
 SEEDS = PROTOCOL.seeds
+ONE = SEEDS[:1]
 PAIRS: tuple[Mapping[str, Any], ...] = tuple(
     {"task.length": length, "task.n_pairs": pairs} for length, pairs in ((64, 4), (128, 8), (256, 16), (512, 64))
 )
@@ -31,8 +32,7 @@ DENSE = rates(-5, -1, 4)
 
 PAPER = Scale(
     protocol="paper",
-    note="the paper's lengths, widths, seeds and epochs; its learning rates were not printed, ours are 1e-5 to 1e-1, "
-    "four to a decade",
+    remark="the paper's learning rates were not printed",
     lrs=DENSE,
     seeds=SEEDS,
     settings=PAIRS,
@@ -40,8 +40,6 @@ PAPER = Scale(
 )
 DESK = Scale(
     protocol="paper",
-    note="the paper's smallest cell, (64, 4) at V=8192 and batch 512, but 8 epochs of its 50, stopping on success, "
-    "and five learning rates",
     lrs=rates(-3.5, -1.5, 2),
     seeds=SEEDS[:3],
     settings=PAIRS[:1],
@@ -50,14 +48,13 @@ DESK = Scale(
 )
 LAPTOP = Scale(
     protocol="laptop",
-    note="V=64 L=32 K=4 instead of V=8192 L=64..512; fresh rows; no MLP; 2,000 steps of batch 64",
     lrs=rates(-4, -1, 2),
     seeds=SEEDS[:3],
     settings=({"task.n_pairs": 4},),
 )
 SMOKE = Scale(
     protocol="laptop",
-    note="a few steps of tiny models: only tells that the study runs",
+    remark="only tells that the study runs",
     lrs=(1e-3, 1e-2),
     seeds=(42,),
     settings=({"task.length": 8, "task.n_pairs": 2, "task.vocab_size": 16},),

@@ -3,17 +3,17 @@
 import itertools
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
+from recollect.spec.protocols import Fields
+from recollect.studies.words import Measures, differences, measure
 
 SCALES = ("smoke", "laptop", "desk", "paper")
 CHANGED = " (changed)"
 """Ends the name of a scale whose runs the user has changed: claims are fixed for the unchanged ones."""
 
-Fields = Mapping[str, Any]
 Shape = tuple[int, int]
 """Width and number of layers."""
 
@@ -28,7 +28,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of a figure: a mixer, and the fields that make it this variant; they win over the scale's."""
+    """A line of a figure: a mixer, and the fields that make it what its label says; they win over the scale's."""
 
     mixer: str
     fields: Fields = field(default_factory=dict)
@@ -36,13 +36,12 @@ class Variant:
 
 @dataclass(frozen=True)
 class Scale:
-    """How large a study is run, and what that leaves out.
+    """How large a study is run.
 
-    `own` are fields of single models, by label.
+    `own` are fields of single models, by label; `remark` is what its runs cannot tell (`Study.note` says the rest).
     """
 
     protocol: str
-    note: str
     lrs: tuple[float, ...]
     seeds: tuple[int, ...]
     settings: tuple[Fields, ...] = ({},)
@@ -50,6 +49,7 @@ class Scale:
     fields: Fields = field(default_factory=dict)
     own: Mapping[str, Fields] = field(default_factory=dict)
     without: tuple[str, ...] = ()
+    remark: str = ""
 
 
 @dataclass(frozen=True)
@@ -88,17 +88,19 @@ class Changes:
 class Study:
     """Its question, its models, its scales, and the kind of figure that answers it.
 
-    `minutes` is what a scale takes on two cores, from real runs or from timed steps and the whole budget of every run.
+    Its name and question are those of its file, given where it is registered. `minutes` is what a scale takes on two
+    cores, from real runs or from timed steps and the whole budget of every run.
     """
 
-    name: str
     title: str
-    question: str
     figure: str
     models: Mapping[str, Variant]
     scales: Mapping[str, Scale]
     task: str = "mqar"
     minutes: Mapping[str, float] = field(default_factory=dict)
+    name: str = ""
+    question: str = ""
+    _made: dict[str, tuple[Case, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def cases(self, scale: str, changes: Changes | None = None) -> list[Case]:
         """Its runs at a scale: every cell at every learning rate with every seed.
@@ -110,9 +112,25 @@ class Study:
         axes = itertools.product(found.seeds, found.lrs, self._cells(found, wanted))
         return [Case(cell.label, cell.spec.at(lr, seed)) for seed, lr, cell in axes]
 
-    def cells(self, scale: str) -> list[Case]:
-        """One run of every cell; each stands for as many as the scale has learning rates times seeds."""
-        return self._cells(self._scale(scale), Changes())
+    def cells(self, scale: str) -> tuple[Case, ...]:
+        """One run of every cell, made once; each stands for as many as the scale has learning rates times seeds."""
+        if scale not in self._made:
+            self._made[scale] = tuple(self._cells(self._scale(scale), Changes()))
+        return self._made[scale]
+
+    def note(self, scale: str) -> str:
+        """What one of its scales leaves out of the paper's; empty for any other, such as a changed one."""
+        if scale not in self.scales:
+            return ""
+        paper = self._measures("paper") if "paper" in self.scales else {}
+        words = ", ".join(differences(self._measures(scale), paper)) if scale != "paper" else ""
+        without = (f"without '{label}'" for label in self.scales[scale].without)
+        return "; ".join(filter(None, (self.scales[scale].remark, words, *without)))
+
+    def _measures(self, name: str) -> Measures:
+        scale, cells = self.scales[name], self.cells(name)
+        said = [(cell.spec, self.models[cell.label].fields) for cell in cells]
+        return measure(said, {"protocol": scale.protocol, "train.lr": len(scale.lrs), "seed": len(scale.seeds)})
 
     def _scale(self, name: str) -> Scale:
         if name not in self.scales:
@@ -121,12 +139,12 @@ class Study:
 
     def _cells(self, scale: Scale, wanted: Changes) -> list[Case]:
         """Every model at every setting and shape; where two models are the same there, the first one has it."""
-        made: dict[str, Case] = {}
+        made: dict[RunSpec, Case] = {}
         models = {label: model for label, model in wanted.choose(self.models).items() if label not in scale.without}
         for (label, model), setting, shape in itertools.product(models.items(), scale.settings, scale.shapes):
             sizes = dict(zip(("model.d_model", "model.n_layers"), shape, strict=True))
             own = {**model.fields, **scale.own.get(label, {}), **wanted.fields}
             fields = {**scale.fields, **setting, **sizes, **own}
             spec = make_spec(self.task, model.mixer, fields, protocol=scale.protocol, where=self.name)
-            made.setdefault(spec.cell, Case(label, spec))
+            made.setdefault(spec, Case(label, spec))
         return list(made.values())

@@ -3,19 +3,18 @@
 from dataclasses import replace
 
 from recollect.studies.copying import COPY_DESK, COPY_LAPTOP, COPY_PAPER, COPY_SMOKE, ROPE
+from recollect.studies.models import ATTENTION, MAMBA, pick
 from recollect.studies.scales import rates
 from recollect.studies.study import Study, Variant
 
 DEEP, WIDE = "mamba, deep", "mamba, wide"
 
 STUDY = Study(
-    name="table1",
     title="Copying: parameters spent on depth or on width",
-    question=__doc__ or "",
     figure="table",
     models={
-        "attention": Variant("attention", {**ROPE, "model.block": "mixer+mlp"}),
-        "mamba": Variant("mamba"),
+        ATTENTION: Variant("attention", {**ROPE, "model.block": "mixer+mlp"}),
+        **pick(MAMBA),
         DEEP: Variant("mamba"),
         WIDE: Variant("mamba"),
     },
@@ -23,7 +22,6 @@ STUDY = Study(
         "smoke": replace(COPY_SMOKE, own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 32}}),
         "laptop": replace(
             COPY_LAPTOP,
-            note=COPY_LAPTOP.note.replace("four", "two").replace("1,500", "1,200"),
             lrs=rates(-2.5, -2, 2),
             fields={**COPY_LAPTOP.fields, "train.steps": 1200},
             own={DEEP: {"model.n_layers": 4}, WIDE: {"model.d_model": 88}},

@@ -2,9 +2,11 @@
 
 from dataclasses import replace
 
-from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
+from recollect.studies.models import H3, HYENA, MAMBA, RWKV4
+from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
 from recollect.studies.study import Study, Variant
 
+MIXERS = (MAMBA, HYENA, RWKV4, H3)
 ENCODINGS = {
     "none": {},
     "absolute": {"model.positions": "sinusoidal"},
@@ -13,25 +15,20 @@ ENCODINGS = {
 }
 """Relative positions have no meaning for a recurrence: here they are RoPE on B and C or q and k, else on the input."""
 
+
+def encoded(mixer: str) -> dict[str, Variant]:
+    """A mixer with each encoding, by label; with none first."""
+    return {f"{mixer}, {name}": Variant(mixer, fields) for name, fields in ENCODINGS.items()}
+
+
 STUDY = Study(
-    name="table4",
     title="Position encodings on recurrent models",
-    question=__doc__ or "",
     figure="table",
-    models={
-        f"{mixer}, {name}": Variant(mixer, fields)
-        for mixer in ("mamba", "hyena", "rwkv4", "h3")
-        for name, fields in ENCODINGS.items()
-    },
+    models={label: model for mixer in MIXERS for label, model in encoded(mixer).items()},
     scales={
         "smoke": SMOKE,
-        "laptop": replace(
-            LAPTOP,
-            note="V=64 L=32 K=4 instead of V=8192 L=512 K=64; one layer instead of two; one learning rate",
-            lrs=(1e-2,),
-            shapes=((64, 1),),
-        ),
-        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=DESK.seeds[:1], note=f"{DESK.note}; one seed"),
+        "laptop": replace(LAPTOP, lrs=(1e-2,), shapes=((64, 1),)),
+        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=((64, 2),)),
     },
     minutes={"laptop": 12, "desk": 490},

@@ -181,8 +181,9 @@ def test_a_claim_on_dynamics_follows_the_curves(
 
 def test_there_are_forty_two_claims_on_models_that_their_studies_have() -> None:
     assert list(CLAIMS) == list(range(1, 43))
+    assert CLAIMS.find(28).number == 28
     for claim in CLAIMS.values():
-        assert set(claim.labels) <= set(STUDIES[claim.study].models)
+        assert set(claim.test.labels) <= set(STUDIES[claim.study].models)
 
 
 @pytest.mark.parametrize("level", [0.3, 0.99])
@@ -190,7 +191,7 @@ def test_there_are_forty_two_claims_on_models_that_their_studies_have() -> None:
 def test_every_claim_comes_to_a_verdict_on_what_its_study_runs(number: int, level: float) -> None:
     claim = CLAIMS[number]
     study = STUDIES[claim.study]
-    if set(claim.labels) <= {case.label for case in study.cells("laptop")}:
+    if set(claim.test.labels) <= {case.label for case in study.cells("laptop")}:
         found = claim.judge(evidence(study, levels(other=level))).finding
         assert found.word in ("supported", "contradicted", "open")
         assert "runs done" not in found.numbers
@@ -220,6 +221,40 @@ def test_a_verdict_says_once_what_all_its_runs_share() -> None:
     assert "attention, d=16 20.0%" in other.finding.numbers
     named = CLAIMS[32].judge(evidence(STUDIES["conv"], levels(other=0.2)))
     assert named.finding.numbers.startswith("0 taps, 2 layers 20.0%")
+
+
+def test_a_verdict_does_not_repeat_what_a_label_says_of_itself() -> None:
+    mixed = evidence(STUDIES["fig6"], levels(other=0.2))
+    deep, place = "attention, 2 layers", next(iter(mixed.of("attention, 2 layers")))
+    assert mixed.name(deep, place) == deep
+    assert mixed.name(deep, place._replace(n_layers=3)) == f"{deep}, 3 layers"
+    assert mixed.name("attention", place._replace(n_layers=1)) == "attention, 1 layer"
+    assert mixed.name("my.py:Mixer", place) == "my.py:Mixer, 2 layers"
+
+
+class Memory:
+    """Runs that no store holds."""
+
+    def __init__(self, *found: Evidence) -> None:
+        self.found = {(one.study, one.scale): one for one in found}
+
+    def studies(self) -> list[tuple[str, str]]:
+        """Each of them."""
+        return list(self.found)
+
+    def labelled(self, study: str, scale: str) -> list[tuple[str, Record]]:
+        """One by one."""
+        return [(label, run) for label, runs in self.found[study, scale].runs.items() for run in runs]
+
+
+def test_the_ledger_judges_runs_from_anywhere_and_some_studies_only() -> None:
+    runs = Memory(
+        evidence(STUDIES["table2"], levels(attention=0.2, other=0.99)), evidence(STUDIES["conv"], levels(other=0.3))
+    )
+    assert [verdict.claim.number for verdict in ledger(runs)] == list(CLAIMS)
+    some = ledger(runs, studies=("conv", "table4"))
+    assert [(verdict.claim.number, verdict.evidence.study) for verdict in some] == [(32, "conv"), (36, "")]
+    assert ledger(runs, "test", studies=("conv",))[0].evidence.budget().endswith("; lr chosen on the test rows")
 
 
 def test_the_ledger_is_printed_with_and_without_a_store(

@@ -9,7 +9,9 @@ from recollect.cli import main
 from recollect.errors import BadInput
 from recollect.report import draw_study
 from recollect.store import Store
-from recollect.studies import SCALES, STUDIES, Changes, Study, find_study
+from recollect.studies import SCALES, STUDIES, Changes, Study
+from recollect.studies.confounders import SWITCHES
+from recollect.studies.switches import switched
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Inline
 from recollect.window.select import choose
@@ -21,16 +23,20 @@ PAPERS = [f"fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 11, 12, 13)] + [f"table{i}" f
 def test_every_figure_and_table_of_the_paper_is_a_study() -> None:
     assert {study.name for study in OURS} == {*PAPERS, "conv", "confounders"}
     assert [study.name for study in STUDIES.values()] == list(STUDIES)
+    assert all(study.question for study in STUDIES.values())
+    with pytest.raises(BadInput, match=r"study: unknown name 'fig14'.*did you mean 'fig4'"):
+        STUDIES.find("fig14")
 
 
 @pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
-def test_a_study_has_four_scales_and_says_what_each_leaves_out(study: Study) -> None:
+def test_a_study_has_four_scales_of_distinct_runs(study: Study) -> None:
     assert tuple(study.scales) == SCALES
     for scale in SCALES:
-        assert study.scales[scale].note
-        cases = study.cases(scale)
-        each = len(study.scales[scale].lrs) * len(study.scales[scale].seeds)
-        assert len({case.spec.id for case in cases}) == len(cases) == each * len(study.cells(scale))
+        cells, cases = study.cells(scale), study.cases(scale)
+        rates = {(case.spec.train.lr, case.spec.seed) for case in cases}
+        assert len({case.spec.cell for case in cells}) == len(cells)
+        assert len(rates) == len(study.scales[scale].lrs) * len(study.scales[scale].seeds)
+        assert len(cases) == len(rates) * len(cells)
         assert {case.label for case in cases} <= set(study.models)
 
 
@@ -46,7 +52,7 @@ def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
 
 
 def test_the_paper_scale_of_figure_1_is_the_papers() -> None:
-    specs = [case.spec for case in find_study("fig1").cases("paper")]
+    specs = [case.spec for case in STUDIES["fig1"].cases("paper")]
     assert {(s.task.length, s.task.n_pairs, s.train.batch_size) for s in specs} == {
         (64, 4, 512),
         (128, 8, 512),
@@ -62,12 +68,30 @@ def test_the_paper_scale_of_figure_1_is_the_papers() -> None:
 
 def test_figures_11_and_12_reuse_the_runs_of_2_and_3() -> None:
     for small, large in (("fig2", "fig11"), ("fig3", "fig12"), ("table2", "table3")):
-        ids = [{case.spec.id for case in find_study(name).cases("paper")} for name in (small, large)]
-        assert ids[0] < ids[1]
+        one, other = STUDIES[small], STUDIES[large]
+        assert {case.spec.cell for case in one.cells("paper")} < {case.spec.cell for case in other.cells("paper")}
+        assert one.scales["paper"] == other.scales["paper"]
+
+
+def test_a_switch_says_whether_it_changes_training_model_or_task() -> None:
+    parts: dict[str, list[str]] = {}
+    for name, switch in SWITCHES.items():
+        parts.setdefault(str(switch.part), []).append(name)
+    assert parts == {
+        "None": ["as it is"],
+        "training": [
+            *("init gpt2", "init zoology-legacy", "decay on matrices", "no decay", "fresh rows", "no warm-up"),
+            *("constant rate", "clip at 1", "no clipping", "beta2 0.95"),
+        ],
+        "model": ["with MLP", "without MLP", "dropout 0.1", "2 heads"],
+        "task": ["vocabulary split", "vocabulary shared", "random filler"],
+    }
+    assert list(switched(SWITCHES, "mamba", part="training")) == [f"mamba, {name}" for name in parts["training"]]
+    assert "mamba, 2 heads" not in switched(SWITCHES, "attention", "mamba")
 
 
 def test_a_user_changes_anything() -> None:
-    study = find_study("fig1")
+    study = STUDIES["fig1"]
     changes = Changes({"task.n_pairs": 2}, ("mamba",), (16,), (1e-3,), (5, 6))
     cases = study.cases("laptop", changes)
     assert [(case.label, case.spec.seed) for case in cases] == [("mamba", 5), ("mamba", 6)]

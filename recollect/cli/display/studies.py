@@ -22,7 +22,7 @@ def heading(study: Study) -> Text:
     """Name, question, and the claims that it judges."""
     numbers = ", ".join(str(claim.number) for claim in CLAIMS.values() if claim.study == study.name)
     claims = f" (claim{'s' * (',' in numbers)} {numbers})" if numbers else ""
-    return Text.assemble((study.name, "bold"), f"  {study.question.strip()}{claims}")
+    return Text.assemble((study.name, "bold"), f"  {study.question}{claims}")
 
 
 def costs(study: Study) -> Table:
@@ -33,7 +33,7 @@ def costs(study: Study) -> Table:
     for name, scale in study.scales.items():
         cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
         time = time_of(study, name, [cell.spec for cell in cells], each)
-        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time, Text(scale.note))
+        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time, Text(study.note(name)))
     table.add_row()
     return table
 
