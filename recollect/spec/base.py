@@ -11,6 +11,7 @@ import hashlib
 import json
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from pydantic import BaseModel, ConfigDict
@@ -38,19 +39,27 @@ class Frozen(BaseModel):
 
 def identified(value: Frozen, plain: dict[str, Any]) -> dict[str, Any]:
     """The plain form of a value without what its marks leave out, in place."""
-    for name, field in type(value).model_fields.items():
-        part = getattr(value, name)
+    for name, part in vars(value).items():
         if isinstance(part, Frozen):
             identified(part, plain[name])
-        elif isinstance(part, tuple):
+        elif isinstance(part, tuple) and part and isinstance(part[0], Frozen):
             for one, its in zip(part, plain[name], strict=True):
-                identified(one, its) if isinstance(one, Frozen) else None
-        for mark in field.metadata:
-            if mark is ASIDE or (mark is LATER and part == field.default):
-                del plain[name]
-            elif isinstance(mark, As):
-                plain[name] = mark.of(part)
+                identified(one, its)
+    for name, mark, default in marked(type(value)):
+        part = getattr(value, name)
+        if isinstance(mark, As):
+            plain[name] = mark.of(part)
+        elif mark is ASIDE or part == default:
+            del plain[name]
     return plain
+
+
+@cache
+def marked(kind: type[Frozen]) -> list[tuple[str, Any, Any]]:
+    """The fields of a description that carry a mark: name, mark, default."""
+    fields = kind.model_fields.items()
+    marks = [(name, mark, field.default) for name, field in fields for mark in field.metadata]
+    return [(name, mark, default) for name, mark, default in marks if mark in (LATER, ASIDE) or isinstance(mark, As)]
 
 
 def is_later(field: FieldInfo) -> bool:
