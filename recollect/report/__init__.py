@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from recollect.report.figures import KINDS, draw_figure, save
+from recollect.report.figures import FIGURES, draw_figure, save
 from recollect.store import Store
 from recollect.studies import Study
 
@@ -15,4 +15,4 @@ def draw_study(study: Study, scale: str, store: Store, folder: Path) -> list[Pat
     return save(figure, folder, study.name, ("png", "pdf", "svg"))
 
 
-__all__ = ["KINDS", "draw_figure", "draw_study", "save"]
+__all__ = ["FIGURES", "draw_figure", "draw_study", "save"]

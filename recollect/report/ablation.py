@@ -2,15 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from matplotlib.axes import Axes
 
 from recollect.report.axes import draw_upright_floors, empty
 from recollect.report.cells import CellRow, cell_rows
-from recollect.report.note import floors, note
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.note import floors
 from recollect.report.style import INK, mixer_colour
-from recollect.store import Record
-from recollect.window.select import Select
+from recollect.window.select import Labelled, Select
 
 
 @dataclass(frozen=True)
@@ -23,13 +24,14 @@ class AblationFigure:
     floors: dict[str, float]
 
 
-def ablation_figure(
-    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select: Select = "validation"
-) -> AblationFigure:
+def ablation_figure(labelled: Labelled, title: str, scale: str, select: Select = "validation") -> AblationFigure:
     """The cells under their labels, each at its best learning rate."""
-    records, labels = [record for _, record in labelled], {record.id: label for label, record in labelled}
-    rows = [row for row in cell_rows(records, labels, select) if row.choice is not None]
-    return AblationFigure(title, note(records, scale, select), tuple(rows), floors(records))
+    return _value(Runs.of(labelled, scale, select), title)
+
+
+def _value(runs: Runs, title: str) -> AblationFigure:
+    rows = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.choice is not None]
+    return AblationFigure(title, runs.note, tuple(rows), floors(runs.records))
 
 
 def names(rows: Sequence[CellRow], sizes: bool) -> list[str]:
@@ -58,3 +60,13 @@ def draw_ablation(value: AblationFigure, axes: Axes) -> None:
     axes.set_ylabel("model (layers x width: parameters)" if sizes else "")
     axes.set_ylim(len(value.rows) - 0.4, -0.6)
     draw_upright_floors(value.floors, axes)
+
+
+TABLE = FigureKind(
+    "table",
+    value=_value,
+    panels=lambda value: [Panel(partial(draw_ablation, value))],
+    charts=lambda page: [page.ablation(), page.lr()],
+    chooses=True,
+    across=1,
+)

@@ -13,19 +13,11 @@ def draw_floors(floors: Mapping[str, float], axes: Axes, *, beside: bool = False
     below = min(floors.values(), default=0.0)
     for i, (name, level) in enumerate(floors.items()):
         axes.axhline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
-        above = level > below
-        axes.annotate(
-            f"{name} ({level:.0%})",
-            (1, level),
-            xycoords=("axes fraction", "data"),
-            xytext=(3 if beside else -2, 2 * (1 if above else -1) * (not beside)),
-            textcoords="offset points",
-            ha="left" if beside else "right",
-            va="bottom" if above else "top",
-            fontsize=6.5,
-            color=INK,
-            path_effects=[withStroke(linewidth=1.5, foreground="white")],
-        )
+        is_above, text = level > below, f"{name} ({level:.0%})"
+        shift = (3, 0) if beside else (-2, 2 if is_above else -2)
+        named = axes.annotate(text, (1, level), shift, ("axes fraction", "data"), "offset points", fontsize=6.5)
+        named.set(ha="left" if beside else "right", va="bottom" if is_above else "top", color=INK)
+        named.set_path_effects([withStroke(linewidth=1.5, foreground="white")])
 
 
 def legend_beside(axes: Axes, **looks: float) -> None:
@@ -43,13 +35,6 @@ def draw_upright_floors(floors: Mapping[str, float], axes: Axes) -> None:
     below = min(floors.values(), default=0.0)
     for i, (name, level) in enumerate(floors.items()):
         axes.axvline(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
-        axes.annotate(
-            f"{name} ({level:.0%})",
-            (level, 1),
-            xycoords=("data", "axes fraction"),
-            xytext=(0, 2),
-            textcoords="offset points",
-            ha="left" if level > below else "right",
-            fontsize=6.5,
-            color=INK,
-        )
+        text = f"{name} ({level:.0%})"
+        named = axes.annotate(text, (level, 1), (0, 2), ("data", "axes fraction"), "offset points", fontsize=6.5)
+        named.set(ha="left" if level > below else "right", color=INK)

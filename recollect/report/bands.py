@@ -4,15 +4,15 @@ import itertools
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from matplotlib.axes import Axes
 
 from recollect.report.axes import empty, legend_beside
-from recollect.report.style import outcome_colour
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.style import OUTCOMES, outcome_colour
 from recollect.store import Record
-from recollect.window.select import by_lr, finished
-
-ORDER = ("solved", "partial", "guessing", "stuck", "diverged")
+from recollect.window.select import by_label, by_lr, finished
 
 
 @dataclass(frozen=True)
@@ -39,8 +39,14 @@ def bands(records: Sequence[Record], title: str = "", among: Sequence[Record] = 
 
 def rank(outcome: str) -> tuple[int, str]:
     """The place of an outcome in the stack; plateaus among each other by name."""
-    kind = outcome.split(" ")[0]
-    return (ORDER.index(kind) if kind in ORDER else len(ORDER)), outcome
+    kind, order = outcome.split(" ")[0], list(OUTCOMES)
+    return (order.index(kind) if kind in order else len(order)), outcome
+
+
+def _values(runs: Runs, title: str) -> list[Bands]:
+    """A panel a label, all with the same outcomes."""
+    groups = by_label(runs.labelled).items()
+    return [bands(records, ", ".join(filter(None, (label, title))), runs.among) for label, records in groups]
 
 
 def draw_bands(value: Bands, axes: Axes) -> None:
@@ -52,10 +58,9 @@ def draw_bands(value: Bands, axes: Axes) -> None:
         return
     left, right = edges(value.lrs)
     bottom = [0.0] * len(value.lrs)
-    stuck = [kind for kind in value.shares if kind.startswith("stuck")]
     for kind, shares in value.shares.items():
-        widths = [b - a for a, b in zip(left, right, strict=True)]
-        axes.bar(left, shares, widths, bottom, align="edge", color=outcome_colour(kind, stuck), label=kind, linewidth=0)
+        widths, hue = [b - a for a, b in zip(left, right, strict=True)], outcome_colour(kind, value.shares)
+        axes.bar(left, shares, widths, bottom, align="edge", color=hue, label=kind, linewidth=0)
         bottom = [below + share for below, share in zip(bottom, shares, strict=True)]
     axes.set_xlim(left[0], right[-1])
     legend_beside(axes, handlelength=1, handleheight=1)
@@ -68,3 +73,11 @@ def edges(lrs: Sequence[float]) -> tuple[list[float], list[float]]:
     reach = (inner[0] - x[0], x[-1] - inner[-1]) if inner else (0.1, 0.1)
     bounds = [x[0] - reach[0], *inner, x[-1] + reach[1]]
     return [10**bound for bound in bounds[:-1]], [10**bound for bound in bounds[1:]]
+
+
+BANDS = FigureKind(
+    "bands",
+    value=_values,
+    panels=lambda values: [Panel(partial(draw_bands, value), is_flat=True) for value in values],
+    charts=lambda page: [page.bands()],
+)

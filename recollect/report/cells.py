@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from recollect.report.style import mixer_name
 from recollect.spec import RunSpec
 from recollect.spec.compose import flatten
 from recollect.store import Record
-from recollect.window import THRESHOLD, Window
+from recollect.window import Window
 from recollect.window.select import Choice, Select, by_cell, choose, finished, window_of
 
 OWN = ("train.lr", "seed")
@@ -34,30 +33,30 @@ class CellRow:
     choice: Choice | None
     window: Window | None
 
+    @property
+    def decades(self) -> float | None:
+        """The width of the window; 0 where nothing succeeds."""
+        return None if self.window is None else 0.0 if self.window.width is None else self.window.width.value
+
 
 def cell_rows(
-    records: Sequence[Record],
-    labels: Mapping[str, str] | None = None,
-    select: Select = "validation",
-    threshold: float = THRESHOLD,
+    records: Sequence[Record], labels: Mapping[str, str] | None = None, select: Select = "validation"
 ) -> list[CellRow]:
     """A row per cell, in the order of the records; `labels` names runs (a study's labels), else their options do."""
     cells = by_cell(records)
     names = cell_names({cell: found[0].spec for cell, found in cells.items()})
     given = labels or {}
-    return [
-        _row(given.get(found[0].id, names[cell]), found, select, threshold) for cell, found in cells.items() if found
-    ]
+    return [_row(given.get(found[0].id, names[cell]), found, select) for cell, found in cells.items()]
 
 
-def _row(label: str, records: Sequence[Record], select: Select, threshold: float) -> CellRow:
+def _row(label: str, records: Sequence[Record], select: Select) -> CellRow:
     done, spec = finished(records), records[0].spec
     result = (done[0].result if done else None) or {}
     tested = {record.spec.train.lr for record in done}
     return CellRow(
         cell=records[0].cell,
         label=label,
-        mixer=mixer_name(spec),
+        mixer=spec.model.mixer_name,
         spec=spec,
         n_runs=len(records),
         n_done=len(done),
@@ -65,7 +64,7 @@ def _row(label: str, records: Sequence[Record], select: Select, threshold: float
         state_size=result.get("state_size"),
         floors=result.get("floors", {}),
         choice=choose(records, select),
-        window=window_of(done, threshold) if len(tested) >= FEWEST_RATES else None,
+        window=window_of(done) if len(tested) >= FEWEST_RATES else None,
     )
 
 
@@ -81,8 +80,8 @@ def cell_names(specs: Mapping[str, RunSpec]) -> dict[str, str]:
 
 def _name(spec: RunSpec, fields: Mapping[str, Any], values: Mapping[tuple[str, ...], set[str]]) -> str:
     differing = [key for key in fields if key not in OWN and len(values[(*_sizes(spec), key)]) > 1]
-    return ", ".join([mixer_name(spec), *(f"{key.rpartition('.')[2]}={fields[key]}" for key in differing)])
+    return ", ".join([spec.model.mixer_name, *(f"{key.rpartition('.')[2]}={fields[key]}" for key in differing)])
 
 
 def _sizes(spec: RunSpec) -> tuple[str, ...]:
-    return mixer_name(spec), spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)
+    return spec.model.mixer_name, spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)

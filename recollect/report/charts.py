@@ -6,15 +6,15 @@ has name and level.
 """
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
 
-from recollect.report.bands import ORDER
-from recollect.report.style import OUTCOMES, STUCK, looks
+from recollect.report.style import OUTCOMES, looks
 from recollect.spec.protocols import ZOOLOGY
 
-Plain = dict[str, Any]
+Chart = dict[str, Any]
 HEIGHT = 240
 ACCURACY = alt.Scale(domain=[0, 1])
 RUN = ["run:N", alt.Tooltip("label:N", title="model"), alt.Tooltip("lr:Q", format=".3g"), "seed:N", "outcome:N"]
@@ -22,40 +22,116 @@ CELL = [alt.Tooltip("label:N", title="model"), "task:N", "d:Q", "layers:Q", alt.
 CELL += [alt.Tooltip("lr:Q", title="best lr", format=".3g"), alt.Tooltip("n:Q", title="seeds"), "window:N"]
 
 
-def study_charts(kind: str, series: Sequence[tuple[str, str]]) -> list[Plain]:
-    """The charts of a study of one kind; `series` are its (label, mixer) pairs."""
-    found = looks(series)
-    colour = _colour("label:N", {label: look.colour for label, look in found.items()})
-    dash = _dash({label: look.dash for label, look in found.items()})
-    match kind:
-        case "dynamics" | "loss":
-            return [_dynamics(colour, measure, dash) for measure in ("accuracy", "loss")]
-        case "width":
-            return [_models("d:O", "width d", colour, dash)]
-        case "params":
-            sides = {"params:Q": "parameters", "state:Q": "numbers in the state"}
-            return [_models(field, title, colour, dash) for field, title in sides.items()]
-        case "heatmap":
-            measures = {"mean": ("accuracy", ".1%"), "lr": ("best lr", ".2g"), "decades": ("window, decades", ".2f")}
-            return [_heatmap(field, *words) for field, words in measures.items()]
-        case "bands":
-            return [_bands()]
-        case "table":
-            return [_ablation(colour), _lr(colour, dash)]
-        case _:
-            return [_lr(colour, dash), _bands()]
+@dataclass(frozen=True)
+class Charts:
+    """What a kind of figure can show on the page; `colour` and `dash` tell apart what it shows."""
+
+    colour: alt.Color
+    dash: Any = alt.Undefined
+
+    @classmethod
+    def of(cls, series: Sequence[tuple[str, str]]) -> "Charts":
+        """Charts of these (label, mixer) pairs, in the looks that they have in print."""
+        found = looks(series)
+        dashes = alt.Scale(domain=list(found), range=[look.dash for look in found.values()])
+        colour = _colour("label:N", {label: look.colour for label, look in found.items()})
+        return cls(colour, alt.StrokeDash("label:N", title=None, scale=dashes))
+
+    def lr(self) -> Chart:
+        """Mean line and min-max band of every cell, a dot a run; dashed lines where Zoology's grid is."""
+        log = alt.Scale(type="log", nice=False, padding=12)
+        x = alt.X("lr:Q", title="learning rate (dashed: Zoology's grid)", scale=log)
+        base = _rows().encode(x=x, color=self.colour, detail=["cell:N", "label:N"])
+        low, high = alt.Y("min(test):Q", title="test accuracy", scale=ACCURACY), alt.Y2("max(test):Q")
+        band = base.mark_area(opacity=0.15).encode(low, high)
+        line = base.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"), strokeDash=self.dash)
+        dots = base.mark_point(filled=True, size=36, opacity=0.8, cursor="pointer").encode(alt.Y("test:Q"), tooltip=RUN)
+        grid = alt.Chart(alt.InlineData(values=[{"lr": lr} for lr in ZOOLOGY.lrs]))
+        rules = grid.mark_rule(strokeDash=[2, 4], opacity=0.5, color="gray", clip=True).encode(x="lr:Q")
+        about = "Test accuracy against learning rate, a dot a run"
+        return _plain([rules, *_floors(), band, line, dots], "runs", about)
+
+    def bands(self) -> Chart:
+        """The share of outcomes at every learning rate; plateaus stand last in the legend."""
+        named = [*(kind for kind in OUTCOMES if kind != "stuck"), "stuck"]
+        scale = alt.Scale(domain=named, range=[OUTCOMES[kind][0] for kind in named])
+        legend = alt.Legend(orient="bottom", columns=3)
+        axis = alt.Axis(format=".1e", labelOverlap="greedy", labelAngle=0)
+        chart = _rows().mark_bar()
+        chart = chart.encode(
+            x=alt.X("lr:O", title="learning rate", axis=axis),
+            y=alt.Y("count():Q", stack="normalize", title="share of runs"),
+            color=alt.Color("kind:N", title=None, sort=list(OUTCOMES), scale=scale, legend=legend),
+            order=alt.Order("rank:Q"),
+            tooltip=[alt.Tooltip("lr:Q", format=".3g"), "outcome:N", alt.Tooltip("count():Q", title="runs")],
+        )
+        return _spec(chart.properties(width="container", height=110), "runs", "How the runs end at each learning rate")
+
+    def models(self, x: str, title: str) -> Chart:
+        """A cell a mark, at its best learning rate; marker = depth."""
+        place = alt.X(x, title=title, axis=alt.Axis(labelAngle=0))
+        if x.endswith(":Q"):
+            log = alt.Scale(type="log", nice=False, padding=14)
+            place = alt.X(x, title=title, scale=log, axis=alt.Axis(format="~s"))
+        base = _rows().encode(x=place, color=self.colour)
+        y = alt.Y("mean:Q", title="test accuracy", scale=ACCURACY)
+        line = base.mark_line(strokeWidth=1.2)
+        lines = line.encode(y, detail=["task:N", "layers:N", "label:N"], strokeDash=self.dash)
+        bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
+        shape = alt.Shape("layers:N", title="layers", legend=alt.Legend(orient="bottom"))
+        marks = base.mark_point(filled=True, size=60, cursor="pointer").encode(y, shape=shape, tooltip=CELL)
+        return _plain([*_floors(), lines, bars, marks], "cells", f"Test accuracy against {title}, a mark a cell")
+
+    def ablation(self) -> Chart:
+        """A line a model: its mean at the best learning rate, and min to max over seeds."""
+        y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=220))
+        base = _rows().encode(y=y, color=self.colour.copy())
+        base.encoding.color.legend = None
+        bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", scale=ACCURACY), alt.X2("high:Q"))
+        x = alt.X("mean:Q", title="test accuracy at the best lr", scale=ACCURACY)
+        marks = base.mark_point(filled=True, size=60, cursor="pointer").encode(x, tooltip=CELL)
+        floors = alt.Chart(alt.NamedData("floors")).mark_rule(strokeDash=[4, 3], color="gray")
+        named = floors.encode(x="level:Q", tooltip=["name:N", alt.Tooltip("level:Q", format=".1%")])
+        return _plain([named, bars, marks], "cells", "Test accuracy of every model, a mark a cell")
+
+    def heatmap(self, field: str, title: str, form: str) -> Chart:
+        """One measure over width and depth, for every model and task."""
+        scale = alt.Scale(scheme="cividis", type="log" if field == "lr" else "linear")
+        base = alt.Chart().encode(alt.X("d:O", title="width d"), alt.Y("layers:O", title="layers", sort="descending"))
+        colour = alt.Color(f"{field}:Q", title=title, scale=scale, legend=alt.Legend(format=form))
+        squares = base.mark_rect(cursor="pointer").encode(colour, tooltip=CELL).properties(width=150, height=90)
+        row, column = alt.Row("task:N", title=None), alt.Column("label:N", title=None)
+        about = f"{title.capitalize()} over width and depth"
+        return _spec(squares.facet(row=row, column=column, data=alt.NamedData("rows")), "cells", about)
+
+    def dynamics(self, measure: str) -> Chart:
+        """A line a run, validation and training; the page makes training faint, and runs that are not looked at."""
+        scale = ACCURACY if measure == "accuracy" else alt.Undefined
+        chart = _rows().transform_filter(alt.datum.measure == measure)
+        base = chart.encode(
+            x=alt.X("step:Q", title="training step"),
+            y=alt.Y("value:Q", title=f"{measure} (training faint)", scale=scale),
+            color=self.colour,
+            detail=["run:N", "rows:N"],
+            opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
+        )
+        lines = base.mark_line(strokeWidth=1.5).encode(strokeDash=self.dash)
+        dots = base.transform_filter("datum.last").mark_point(filled=True, size=46, cursor="pointer")
+        floors = _floors() if measure == "accuracy" else []
+        about = f"{measure.capitalize()} against training step"
+        return _plain([*floors, lines, dots.encode(tooltip=RUN)], "points", about)
 
 
-def cells_chart(colours: Mapping[str, str]) -> Plain:
+def cells_chart(colours: Mapping[str, str]) -> Chart:
     """Every run of every cell, coloured by mixer."""
-    return _lr(_colour("mixer:N", colours))
+    return Charts(_colour("mixer:N", colours)).lr()
 
 
-def curve_charts() -> dict[str, Plain]:
+def curve_charts() -> dict[str, Chart]:
     """The runs of one cell, coloured by learning rate."""
     legend = alt.Legend(orient="bottom", columns=5, format=".2g", symbolOpacity=1, symbolLimit=30)
-    colour = alt.Color("lr:O", title="lr", scale=alt.Scale(scheme="viridis"), legend=legend)
-    return {measure: _dynamics(colour, measure) for measure in ("accuracy", "loss")}
+    charts = Charts(alt.Color("lr:O", title="lr", scale=alt.Scale(scheme="viridis"), legend=legend))
+    return {measure: charts.dynamics(measure) for measure in ("accuracy", "loss")}
 
 
 def _colour(field: str, colours: Mapping[str, str]) -> alt.Color:
@@ -64,12 +140,6 @@ def _colour(field: str, colours: Mapping[str, str]) -> alt.Color:
         orient="bottom", columns=2, labelLimit=300, symbolOpacity=1, symbolType="stroke", symbolSize=400
     )
     return alt.Color(field, title=None, scale=scale, legend=legend)
-
-
-def _dash(dashes: Mapping[str, Sequence[float]]) -> alt.StrokeDash:
-    """The lines of variants of one mixer, in the legend of the colours."""
-    scale = alt.Scale(domain=list(dashes), range=list(dashes.values()))
-    return alt.StrokeDash("label:N", title=None, scale=scale)
 
 
 def _rows() -> alt.Chart:
@@ -85,100 +155,12 @@ def _floors() -> list[alt.Chart]:
     return [base.mark_rule(strokeDash=[4, 3], color="gray"), named]
 
 
-def _plain(layers: Sequence[alt.Chart], source: str, about: str) -> Plain:
+def _plain(layers: Sequence[alt.Chart], source: str, about: str) -> Chart:
     """The specification, with what it is fed and what it shows."""
     return _spec(alt.layer(*layers).properties(width="container", height=HEIGHT), source, about)
 
 
-def _spec(chart: Any, source: str, about: str) -> Plain:
+def _spec(chart: Any, source: str, about: str) -> Chart:
     spec = chart.to_dict(validate=False)
     spec.pop("config", None)
     return {"source": source, "about": about, "spec": spec}
-
-
-def _lr(colour: alt.Color, dash: Any = alt.Undefined) -> Plain:
-    """Mean line and min-max band of every cell, a dot a run; dashed lines where Zoology's grid is."""
-    log = alt.Scale(type="log", nice=False, padding=12)
-    x = alt.X("lr:Q", title="learning rate (dashed: Zoology's grid)", scale=log)
-    base = _rows().encode(x=x, color=colour, detail=["cell:N", "label:N"])
-    low, high = alt.Y("min(test):Q", title="test accuracy", scale=ACCURACY), alt.Y2("max(test):Q")
-    band = base.mark_area(opacity=0.15).encode(low, high)
-    line = base.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"), strokeDash=dash)
-    dots = base.mark_point(filled=True, size=36, opacity=0.8, cursor="pointer").encode(alt.Y("test:Q"), tooltip=RUN)
-    grid = alt.Chart(alt.InlineData(values=[{"lr": lr} for lr in ZOOLOGY.lrs]))
-    rules = grid.mark_rule(strokeDash=[2, 4], opacity=0.5, color="gray", clip=True).encode(x="lr:Q")
-    about = "Test accuracy against learning rate, a dot a run"
-    return _plain([rules, *_floors(), band, line, dots], "runs", about)
-
-
-def _bands() -> Plain:
-    """The share of outcomes at every learning rate."""
-    scale = alt.Scale(domain=[*OUTCOMES, "stuck"], range=[*OUTCOMES.values(), STUCK[0]])
-    legend = alt.Legend(orient="bottom", columns=3)
-    chart = (
-        _rows()
-        .mark_bar()
-        .encode(
-            x=alt.X("lr:O", title="learning rate", axis=alt.Axis(format=".1e", labelOverlap="greedy", labelAngle=0)),
-            y=alt.Y("count():Q", stack="normalize", title="share of runs"),
-            color=alt.Color("kind:N", title=None, sort=list(ORDER), scale=scale, legend=legend),
-            order=alt.Order("rank:Q"),
-            tooltip=[alt.Tooltip("lr:Q", format=".3g"), "outcome:N", alt.Tooltip("count():Q", title="runs")],
-        )
-    )
-    return _spec(chart.properties(width="container", height=110), "runs", "How the runs end at each learning rate")
-
-
-def _models(x: str, title: str, colour: alt.Color, dash: alt.StrokeDash) -> Plain:
-    """A cell a mark, at its best learning rate; marker = depth."""
-    place = alt.X(x, title=title, axis=alt.Axis(labelAngle=0))
-    if x.endswith(":Q"):
-        place = alt.X(x, title=title, scale=alt.Scale(type="log", nice=False, padding=14), axis=alt.Axis(format="~s"))
-    base = _rows().encode(x=place, color=colour)
-    y = alt.Y("mean:Q", title="test accuracy", scale=ACCURACY)
-    lines = base.mark_line(strokeWidth=1.2).encode(y, detail=["task:N", "layers:N", "label:N"], strokeDash=dash)
-    bars = base.mark_rule().encode(alt.Y("low:Q"), alt.Y2("high:Q"))
-    shape = alt.Shape("layers:N", title="layers", legend=alt.Legend(orient="bottom"))
-    marks = base.mark_point(filled=True, size=60, cursor="pointer").encode(y, shape=shape, tooltip=CELL)
-    return _plain([*_floors(), lines, bars, marks], "cells", f"Test accuracy against {title}, a mark a cell")
-
-
-def _ablation(colour: alt.Color) -> Plain:
-    """A line a model: its mean at the best learning rate, and min to max over seeds."""
-    y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=220))
-    base = _rows().encode(y=y, color=colour.copy())
-    base.encoding.color.legend = None
-    bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", scale=ACCURACY), alt.X2("high:Q"))
-    x = alt.X("mean:Q", title="test accuracy at the best lr", scale=ACCURACY)
-    marks = base.mark_point(filled=True, size=60, cursor="pointer").encode(x, tooltip=CELL)
-    floors = alt.Chart(alt.NamedData("floors")).mark_rule(strokeDash=[4, 3], color="gray")
-    named = floors.encode(x="level:Q", tooltip=["name:N", alt.Tooltip("level:Q", format=".1%")])
-    return _plain([named, bars, marks], "cells", "Test accuracy of every model, a mark a cell")
-
-
-def _heatmap(field: str, title: str, form: str) -> Plain:
-    """One measure over width and depth, for every model and task."""
-    scale = alt.Scale(scheme="cividis", type="log" if field == "lr" else "linear")
-    base = alt.Chart().encode(alt.X("d:O", title="width d"), alt.Y("layers:O", title="layers", sort="descending"))
-    colour = alt.Color(f"{field}:Q", title=title, scale=scale, legend=alt.Legend(format=form))
-    squares = base.mark_rect(cursor="pointer").encode(colour, tooltip=CELL).properties(width=150, height=90)
-    row, column = alt.Row("task:N", title=None), alt.Column("label:N", title=None)
-    about = f"{title.capitalize()} over width and depth"
-    return _spec(squares.facet(row=row, column=column, data=alt.NamedData("rows")), "cells", about)
-
-
-def _dynamics(colour: alt.Color, measure: str, dash: Any = alt.Undefined) -> Plain:
-    """A line a run, validation and training; the page makes training faint, and runs that are not looked at."""
-    scale = ACCURACY if measure == "accuracy" else alt.Undefined
-    chart = _rows().transform_filter(alt.datum.measure == measure)
-    base = chart.encode(
-        x=alt.X("step:Q", title="training step"),
-        y=alt.Y("value:Q", title=f"{measure} (training faint)", scale=scale),
-        color=colour,
-        detail=["run:N", "rows:N"],
-        opacity=alt.Opacity("opacity:Q", scale=None, legend=None),
-    )
-    lines = base.mark_line(strokeWidth=1.5).encode(strokeDash=dash)
-    ends = base.transform_filter("datum.last").mark_point(filled=True, size=46, cursor="pointer").encode(tooltip=RUN)
-    floors = _floors() if measure == "accuracy" else []
-    return _plain([*floors, lines, ends], "points", f"{measure.capitalize()} against training step")

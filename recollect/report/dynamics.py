@@ -1,27 +1,28 @@
 """Accuracy and loss against step: how runs learn. First the value, then its drawing."""
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Literal
 
 from matplotlib.axes import Axes
 
 from recollect.report.axes import draw_floors, empty, legend_beside
-from recollect.report.note import floors, note
-from recollect.report.style import looks, mixer_name
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.note import floors
+from recollect.report.style import looks
 from recollect.store import Record
-from recollect.window import THRESHOLD
-from recollect.window.select import Select, by_cell, by_label, choose, finished
+from recollect.window.select import Labelled, Select, by_label, narrowest
 
-Measure = Literal["accuracy", "loss"]
+Learned = Literal["accuracy", "loss"]
 Values = list[float | None]
 FEW = 3
 """Labels that have room inside a panel."""
 
 
 @dataclass(frozen=True)
-class Curve:
+class LearningCurve:
     """One run; None where a value was not finite."""
 
     label: str
@@ -34,6 +35,10 @@ class Curve:
     validation_loss: Values
     outcome: str
 
+    def values(self, measure: Learned) -> tuple[Values, Values]:
+        """On training and on validation rows."""
+        return (self.train, self.validation) if measure == "accuracy" else (self.train_loss, self.validation_loss)
+
 
 @dataclass(frozen=True)
 class Dynamics:
@@ -41,37 +46,31 @@ class Dynamics:
 
     title: str
     note: str
-    curves: list[Curve]
+    curves: list[LearningCurve]
     floors: dict[str, float]
 
 
-def dynamics(labelled: Sequence[tuple[str, Record]], title: str, scale: str) -> Dynamics:
+def dynamics(labelled: Labelled, title: str, scale: str) -> Dynamics:
     """The curves of finished runs, with the floors of their task; records need their curves."""
-    done = [(label, record) for label, record in labelled if record.result is not None]
-    records = [record for _, record in done]
-    return Dynamics(title, note(records, scale), [_curve(label, record) for label, record in done], floors(records))
+    return _value(Runs.of(labelled, scale), title)
 
 
-def at_best(labelled: Sequence[tuple[str, Record]], select: Select = "validation") -> list[tuple[str, Record]]:
+def _value(runs: Runs, title: str) -> Dynamics:
+    curves = [_curve(label, record) for label, record in runs.labelled if record.is_done]
+    return Dynamics(title, runs.note, curves, floors(runs.records))
+
+
+def at_best(labelled: Labelled, select: Select = "validation") -> list[tuple[str, Record]]:
     """Of every label the runs of its narrowest cell that recalls, else of its widest, at the best learning rate."""
-    return [(label, run) for label, records in by_label(labelled).items() for run in _best(records, select)]
+    return [(label, run) for label, records in by_label(labelled).items() for run in narrowest(records, select)]
 
 
-def _best(records: Sequence[Record], select: Select) -> list[Record]:
-    cells = sorted(by_cell(finished(records)).values(), key=lambda runs: runs[0].spec.model.d_model)
-    choices = [choice for runs in cells if (choice := choose(runs, select)) is not None]
-    if not choices:
-        return []
-    chosen = next((choice for choice in choices if choice.mean >= THRESHOLD), choices[-1])
-    return [run for run in finished(records) if (run.cell, run.spec.train.lr) == (chosen.cell, chosen.lr)]
-
-
-def _curve(label: str, record: Record) -> Curve:
+def _curve(label: str, record: Record) -> LearningCurve:
     assert record.result is not None
     curves = record.result["curves"]
-    return Curve(
+    return LearningCurve(
         label=label,
-        mixer=mixer_name(record.spec),
+        mixer=record.spec.model.mixer_name,
         seed=record.spec.seed,
         steps=[int(step) for step in curves["step"]],
         train=curves["train_accuracy"],
@@ -82,7 +81,7 @@ def _curve(label: str, record: Record) -> Curve:
     )
 
 
-def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") -> None:
+def draw_dynamics(value: Dynamics, axes: Axes, measure: Learned = "accuracy") -> None:
     """Every seed is a line that ends in a dot where the run stopped; training is faint, validation solid.
 
     Many labels are named beside the panel.
@@ -90,8 +89,9 @@ def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") ->
     beside = len({curve.label for curve in value.curves}) > FEW
     for label, look in looks([(curve.label, curve.mixer) for curve in value.curves]).items():
         curves = [curve for curve in value.curves if curve.label == label]
-        axes.plot(*_joined(curves, "train", measure), color=look.colour, alpha=0.25, linewidth=0.8)
-        x, y = _joined(curves, "validation", measure)
+        train, validation = zip(*(curve.values(measure) for curve in curves), strict=True)
+        axes.plot(*_joined(curves, train), color=look.colour, alpha=0.25, linewidth=0.8)
+        x, y = _joined(curves, validation)
         axes.plot(x, y, color=look.colour, linestyle=look.line, linewidth=1.3, label=label)
         ends = [place - 1 for place, step in enumerate(x) if place and math.isnan(step)]
         last = [[values[end] for end in ends] for values in (x, y)]
@@ -111,21 +111,23 @@ def draw_dynamics(value: Dynamics, axes: Axes, measure: Measure = "accuracy") ->
         empty(axes)
 
 
-def _joined(
-    curves: Sequence[Curve], rows: Literal["train", "validation"], measure: Measure
-) -> tuple[list[float], list[float]]:
+def _joined(curves: Sequence[LearningCurve], values: Sequence[Values]) -> tuple[list[float], list[float]]:
     """Steps and values of several runs as one line with gaps, which draws much faster than a line each."""
-    x, y = [], []
-    for curve in curves:
-        values = _VALUES[rows, measure](curve)
-        x += [*curve.steps, math.nan]
-        y += [*(math.nan if value is None else value for value in values), math.nan]
-    return x, y
+    x = [step for curve in curves for step in (*curve.steps, math.nan)]
+    return x, [math.nan if value is None else value for one in values for value in (*one, None)]
 
 
-_VALUES: dict[tuple[str, str], Callable[[Curve], Values]] = {
-    ("train", "accuracy"): lambda curve: curve.train,
-    ("validation", "accuracy"): lambda curve: curve.validation,
-    ("train", "loss"): lambda curve: curve.train_loss,
-    ("validation", "loss"): lambda curve: curve.validation_loss,
-}
+DYNAMICS = FigureKind(
+    "dynamics",
+    value=lambda runs, title: _value(runs.some(at_best(runs.labelled, runs.select)), title),
+    panels=lambda value: [Panel(partial(draw_dynamics, value))],
+    charts=lambda page: [page.dynamics("accuracy"), page.dynamics("loss")],
+    chooses=True,
+    crosses=True,
+)
+LOSS = replace(
+    DYNAMICS,
+    name="loss",
+    panels=lambda value: [Panel(partial(draw_dynamics, value, measure=measure)) for measure in ("accuracy", "loss")],
+    across=1,
+)

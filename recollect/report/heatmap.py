@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import numpy as np
@@ -9,15 +10,20 @@ from matplotlib.axes import Axes
 
 from recollect.report.axes import empty
 from recollect.report.cells import CellRow, cell_rows
+from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import note
 from recollect.spec import RunSpec
 from recollect.store import Record
-from recollect.window.select import Select
+from recollect.window.select import Select, by_label
 
 Measure = Literal["accuracy", "lr", "window"]
 Side = Literal["depth", "length"]
-NAMES = {"accuracy": "test accuracy at the best lr", "lr": "best learning rate", "window": "window in decades"}
-Grid = tuple[tuple[float | None, ...], ...]
+MEASURES: dict[Measure, tuple[str, str, str, str]] = {
+    "accuracy": ("test accuracy at the best lr", "mean", "accuracy", ".1%"),
+    "lr": ("best learning rate", "lr", "best lr", ".2g"),
+    "window": ("window in decades", "decades", "window, decades", ".2f"),
+}
+"""Its name in print, its field and its name on the page, its format."""
 
 
 @dataclass(frozen=True)
@@ -30,7 +36,7 @@ class Heatmap:
     side: Side
     widths: tuple[int, ...]
     rows: tuple[int, ...]
-    values: Grid
+    values: tuple[tuple[float | None, ...], ...]
 
 
 def heatmap(
@@ -42,31 +48,38 @@ def heatmap(
     select: Select = "validation",
 ) -> Heatmap:
     """One measure over width and depth, or width and length; among cells of one square the most accurate is shown."""
-    cells = [row for row in cell_rows(records, select=select) if row.choice is not None]
+    return _value(cell_rows(records, select=select), title, note(records, scale, select), measure, side)
+
+
+def _value(found: Sequence[CellRow], title: str, small: str, measure: Measure, side: Side) -> Heatmap:
+    cells = [row for row in found if row.choice is not None]
     widths = tuple(sorted({row.spec.model.d_model for row in cells}))
     rows = tuple(sorted({_side(row.spec, side) for row in cells}))
-    values = tuple(tuple(_value(cells, side, row, width, measure) for width in widths) for row in rows)
-    return Heatmap(title, note(records, scale, select), measure, side, widths, rows, values)
+    values = tuple(tuple(_number(cells, side, row, width, measure) for width in widths) for row in rows)
+    return Heatmap(title, small, measure, side, widths, rows, values)
+
+
+def _values(runs: Runs, title: str) -> list[Heatmap]:
+    """A row of all measures for each label; over lengths where those differ, else over depths."""
+    side: Side = "length" if len({record.spec.task.length for record in runs.records}) > 1 else "depth"
+    cells = {label: cell_rows(records, select=runs.select) for label, records in by_label(runs.labelled).items()}
+    return [
+        _value(found, f"{label}\n{name}", runs.note, measure, side)
+        for label, found in cells.items()
+        for measure, (name, *_) in MEASURES.items()
+    ]
 
 
 def _side(spec: RunSpec, side: Side) -> int:
     return spec.model.n_layers if side == "depth" else spec.task.length
 
 
-def _value(cells: Sequence[CellRow], side: Side, row: int, width: int, measure: Measure) -> float | None:
+def _number(cells: Sequence[CellRow], side: Side, row: int, width: int, measure: Measure) -> float | None:
     here = [cell for cell in cells if (_side(cell.spec, side), cell.spec.model.d_model) == (row, width)]
     best = max(here, key=lambda cell: cell.choice.mean if cell.choice else 0.0, default=None)
     if best is None or best.choice is None:
         return None
-    if measure == "window":
-        return _decades(best)
-    return best.choice.mean if measure == "accuracy" else best.choice.lr
-
-
-def _decades(cell: CellRow) -> float | None:
-    if cell.window is None:
-        return None
-    return 0.0 if cell.window.width is None else cell.window.width.value
+    return {"accuracy": best.choice.mean, "lr": best.choice.lr, "window": best.decades}[measure]
 
 
 def draw_heatmap(value: Heatmap, axes: Axes) -> None:
@@ -84,9 +97,16 @@ def draw_heatmap(value: Heatmap, axes: Axes) -> None:
     axes.set_yticks(range(len(value.rows)), [str(row) for row in value.rows])
     for (row, column), number in np.ndenumerate(numbers):
         is_dark = shown[row, column] < (low + high) / 2
-        text = "-" if np.isnan(number) else _text(float(number), value.measure)
+        text = "-" if np.isnan(number) else format(number, MEASURES[value.measure][-1])
         axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color="white" if is_dark else "black")
 
 
-def _text(number: float, measure: Measure) -> str:
-    return {"accuracy": f"{number:.1%}", "lr": f"{number:.2g}", "window": f"{number:.2f}"}[measure]
+HEATMAP = FigureKind(
+    "heatmap",
+    value=_values,
+    panels=lambda values: [Panel(partial(draw_heatmap, value)) for value in values],
+    charts=lambda page: [page.heatmap(*words) for _, *words in MEASURES.values()],
+    chooses=True,
+    crosses=True,
+    across=3,
+)

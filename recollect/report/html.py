@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,7 +11,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
 from recollect.report.page import Page
-from recollect.report.style import outcome_colour
+from recollect.report.style import OUTCOMES, outcome_colour
 
 TEMPLATES = Path(__file__).parent / "templates"
 
@@ -24,7 +23,8 @@ def html(page: Page) -> str:
     )
     template = environment.get_template("report.html.j2")
     parts = {name: Markup((TEMPLATES / f"report.{name}").read_text()) for name in ("css", "js")}
-    studies = [asdict(study) for study in page.studies]
+    parts["js"] = parts["js"].replace("OUTCOMES", Markup(json.dumps(list(OUTCOMES))))  # their order is said once
+    studies = [{name: value for name, value in vars(study).items() if name != "runs"} for study in page.studies]
     plain = {"cells": page.cells, "runs": page.runs, "studies": studies, "colours": page.colours, "charts": page.charts}
     return template.render(
         page=page, data=embedded(plain), vega=Markup(vega()), tally=tally, outcome_colour=outcome_colour, **parts

@@ -2,14 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from matplotlib.axes import Axes
 from matplotlib.ticker import NullLocator, ScalarFormatter
 
 from recollect.report.axes import draw_floors, empty
-from recollect.report.note import floors, note
-from recollect.report.style import INK, looks, mixer_name
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.note import floors
+from recollect.report.style import INK, looks
 from recollect.store import Record
+from recollect.window.select import Labelled
 
 
 @dataclass(frozen=True)
@@ -35,14 +38,17 @@ class Lengths:
     floors: dict[str, float]
 
 
-def lengths(labelled: Sequence[tuple[str, Record]], title: str, scale: str) -> Lengths:
+def lengths(labelled: Labelled, title: str, scale: str) -> Lengths:
     """The curves of finished runs that were judged on lengths."""
-    done = [(label, record) for label, record in labelled if judged(record)]
-    records = [record for _, record in done]
-    ranges = {trained_on(record) for record in records}
+    return _value(Runs.of([pair for pair in labelled if judged(pair[1])], scale), title)
+
+
+def _value(runs: Runs, title: str) -> Lengths:
+    done = [(label, record) for label, record in runs.labelled if judged(record)]
+    ranges = {trained_on(record) for _, record in done}
     trained = ranges.pop() if len(ranges) == 1 else None
     curves = [_curve(label, record) for label, record in done]
-    return Lengths(title, note(records, scale), curves, trained, floors(records))
+    return Lengths(title, runs.note, curves, trained, floors([record for _, record in done]))
 
 
 def judged(record: Record) -> dict[int, dict[str, float]]:
@@ -62,7 +68,7 @@ def _curve(label: str, record: Record) -> LengthCurve:
     scores = judged(record)
     strings = [score["accuracy"] for score in scores.values()]
     characters = [score["character_accuracy"] for score in scores.values()]
-    return LengthCurve(label, mixer_name(record.spec), record.spec.seed, list(scores), strings, characters)
+    return LengthCurve(label, record.spec.model.mixer_name, record.spec.seed, list(scores), strings, characters)
 
 
 def draw_lengths(value: Lengths, axes: Axes) -> None:
@@ -93,3 +99,12 @@ def _mark_lengths(ticks: Sequence[int], axes: Axes) -> None:
     axes.set_xticks(ticks)
     axes.xaxis.set_major_formatter(ScalarFormatter())
     axes.xaxis.set_minor_locator(NullLocator())
+
+
+LENGTHS = FigureKind(
+    "lengths",
+    value=_value,
+    panels=lambda value: [Panel(partial(draw_lengths, value))],
+    charts=lambda page: [page.lr(), page.bands()],
+    crosses=True,
+)

@@ -4,17 +4,19 @@ import math
 import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from matplotlib.axes import Axes
 
 from recollect.report.axes import draw_floors, empty, legend_beside
-from recollect.report.bands import edges
-from recollect.report.note import floors, note
-from recollect.report.style import INK, Look, looks, mixer_name
+from recollect.report.bands import BANDS, Bands, edges
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.note import floors
+from recollect.report.style import INK, Look, looks
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
 from recollect.window import THRESHOLD, Estimate, Window
-from recollect.window.select import accuracy, by_cell, by_lr, finished, window_of
+from recollect.window.select import accuracy, by_cell, by_label, by_lr, finished, window_of
 
 RAIL, GAP = 1.045, 0.04
 """Where the first window's bar lies, above an accuracy of 1, and how far apart two are."""
@@ -61,30 +63,31 @@ def lr_figure(
     cells: Sequence[tuple[str, Sequence[Record]]], title: str, scale: str, threshold: float = THRESHOLD
 ) -> LRFigure:
     """Test accuracy over the learning rates of labelled cells, beside the grid that Zoology searched."""
-    done = [(label, finished(records)) for label, records in cells]
-    everything = [record for _, records in done for record in records]
-    series = tuple(_series(label, records, threshold) for label, records in done if records)
-    return LRFigure(title, note(everything, scale), series, floors(everything), ZOOLOGY.lrs, threshold)
+    labelled = [(label, record) for label, records in cells for record in records]
+    return lr_panel(Runs.of(labelled, scale), title, threshold)
+
+
+def lr_panel(runs: Runs, title: str, threshold: float = THRESHOLD) -> LRFigure:
+    """The same as a panel of a figure, under its note."""
+    done = {label: finished(records) for label, records in by_label(runs.labelled).items()}
+    series = tuple(_series(label, records, threshold) for label, records in done.items() if records)
+    return LRFigure(title, runs.note, series, floors(runs.records), ZOOLOGY.lrs, threshold)
 
 
 def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries:
     rates = by_lr(records)
-    found = [[accuracy(record) for record in runs] for runs in rates.values()]
+    scores = [[accuracy(run) for run in found] for found in rates.values()]
+    runs = [run for found in rates.values() for run in found]
     return LRSeries(
         label=label,
-        mixer=mixer_name(records[0].spec),
+        mixer=records[0].spec.model.mixer_name,
         lrs=tuple(rates),
-        mean=tuple(map(statistics.fmean, found)),
-        low=tuple(map(min, found)),
-        high=tuple(map(max, found)),
-        dots=tuple(dot(record) for runs in rates.values() for record in runs),
+        mean=tuple(map(statistics.fmean, scores)),
+        low=tuple(map(min, scores)),
+        high=tuple(map(max, scores)),
+        dots=tuple(Dot(run.id, run.spec.train.lr, run.spec.seed, accuracy(run), run.outcome or "") for run in runs),
         window=window_of(records, threshold) if len(by_cell(records)) == 1 else None,
     )
-
-
-def dot(record: Record) -> Dot:
-    """A finished run as a point."""
-    return Dot(record.id, record.spec.train.lr, record.spec.seed, accuracy(record), record.outcome or "")
 
 
 def draw_lr(value: LRFigure, axes: Axes, *, beside: bool = False) -> None:
@@ -136,3 +139,16 @@ def _interval(edge: Estimate, series: LRSeries) -> tuple[float, float]:
     """The interval of an edge, cut where the runs do not bound it."""
     first, last = math.log10(series.lrs[0]) - 0.08, math.log10(series.lrs[-1]) + 0.08
     return max(edge.low, first), min(edge.high, last)
+
+
+def _values(runs: Runs, title: str) -> tuple[LRFigure, list[Bands]]:
+    """Under a panel that is alone, and so has no title, how the runs of each label end."""
+    return lr_panel(runs, title), [] if title else BANDS.value(runs, title)
+
+
+def _panels(value: tuple[LRFigure, list[Bands]]) -> list[Panel]:
+    accuracy, ends = value
+    return [Panel(partial(draw_lr, accuracy, beside=not accuracy.title)), *BANDS.panels(ends)]
+
+
+LR = FigureKind("lr", value=_values, panels=_panels, charts=lambda page: [page.lr(), page.bands()])

@@ -49,9 +49,5 @@ def wrapped(text: str, inches: float) -> str:
 
 def floors(records: Sequence[Record]) -> dict[str, float]:
     """The floors that all finished runs share, by name; those of different tasks are left out."""
-    found: dict[str, float] = {}
-    for i, record in enumerate(finished(records)):
-        assert record.result is not None
-        named: dict[str, float] = record.result["floors"]
-        found = dict(named) if i == 0 else {name: level for name, level in found.items() if named.get(name) == level}
-    return found
+    first, *others = [(record.result or {})["floors"] for record in finished(records)] or [{}]
+    return {name: level for name, level in first.items() if all(other.get(name) == level for other in others)}

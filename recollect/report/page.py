@@ -4,19 +4,19 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from typing import Any
 
 from recollect.report.cells import OWN, CellRow, cell_rows
-from recollect.report.charts import cells_chart, curve_charts, study_charts
+from recollect.report.charts import Chart, Charts, cells_chart, curve_charts
 from recollect.report.command import cell_command, command
-from recollect.report.note import note
-from recollect.report.style import mixer_colour, mixer_name
+from recollect.report.figures import FIGURES
+from recollect.report.kind import Runs
+from recollect.report.style import mixer_colour
 from recollect.report.tables import window_text
 from recollect.spec.compose import flatten
 from recollect.store import STATUSES, Record, Store
-from recollect.studies import STUDIES, Study
-from recollect.window.select import Select
+from recollect.studies import STUDIES
+from recollect.window.select import Labelled, Select
 
 POINTS = 30
 """Points that a curve keeps on the page, the first and the last among them."""
@@ -38,7 +38,7 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class StudyCard:
-    """A study at a scale: how far it is, how its runs ended, and the charts that show it."""
+    """A study at a scale: how far it is, how its runs ended, the charts that show it, and what its figure shows."""
 
     name: str
     scale: str
@@ -48,8 +48,9 @@ class StudyCard:
     statuses: dict[str, int]
     outcomes: dict[str, int]
     kind: str
-    charts: tuple[Plain, ...]
+    charts: tuple[Chart, ...]
     labels: dict[str, str]  # run -> label
+    runs: Runs
 
 
 @dataclass(frozen=True)
@@ -101,39 +102,32 @@ def _order(row: CellRow) -> tuple[str, str, int, int, str]:
     return row.mixer, row.label, spec.task.length, spec.model.d_model, f"{spec.model.n_layers:03} {row.cell}"
 
 
-def study_cards(
-    store: Store, records: Sequence[Record], study: str | None = None, select: Select = "validation"
-) -> Iterable[StudyCard]:
+def study_cards(store: Store, records: Sequence[Record], study: str | None, select: Select) -> Iterable[StudyCard]:
     """The studies of a store, or the one that is asked for, at every scale they were run at."""
     known = {record.id: record for record in records}
-    named = [tally for tally in store.tallies() if tally.study and study in (None, tally.study)]
-    for (name, scale), _ in groupby(named, key=lambda tally: (tally.study, tally.scale)):
-        labels = store.labels(name, scale)
-        yield _card(name, scale, [(label, known[run]) for run, label in labels.items() if run in known], select)
+    for name, scale in store.studies():
+        if study in (None, name):
+            links = store.labels(name, scale).items()
+            yield _card(name, scale, [(label, known[run]) for run, label in links if run in known], select)
 
 
-def _card(name: str, scale: str, labelled: Sequence[tuple[str, Record]], select: Select) -> StudyCard:
+def _card(name: str, scale: str, labelled: Labelled, select: Select) -> StudyCard:
     records = [record for _, record in labelled]
-    kind = figure_kind(name, records)
-    known = STUDIES.get(name)
+    kind, known = FIGURES.find(figure_kind(name, records)), STUDIES.get(name)
+    runs, left_out = kind.runs(labelled, scale, select), known.note(scale) if known else ""
     return StudyCard(
         name=name,
         scale=scale,
         title=known.title if known else name,
         question=known.question.strip() if known else "A sweep file.",
-        note=note(records, scale, select) + _left_out(known, scale),
+        note=runs.note + (f". Scaled: {left_out}" if left_out else ""),
         statuses=_statuses(records),
         outcomes=_outcomes(records),
-        kind=kind,
-        charts=tuple(study_charts(kind, [(label, mixer_name(record.spec)) for label, record in labelled])),
-        labels={record.id: label for label, record in labelled},
+        kind=kind.name,
+        charts=tuple(kind.charts(Charts.of([(label, record.spec.model.mixer_name) for label, record in labelled]))),
+        labels=runs.labels,
+        runs=runs,
     )
-
-
-def _left_out(study: Study | None, scale: str) -> str:
-    """What a scale leaves out, as its study says."""
-    found = study.scales.get(scale) if study else None
-    return f". Scaled: {found.note}" if found and found.note else ""
 
 
 def figure_kind(study: str, records: Sequence[Record]) -> str:
@@ -154,7 +148,6 @@ def _outcomes(records: Sequence[Record]) -> dict[str, int]:
 
 def _cell(row: CellRow, words: str | None) -> Plain:
     fields = flatten(row.spec.model_dump(mode="json"))
-    choice, window = row.choice, row.window
     plain: Plain = {
         "id": row.cell,
         "label": row.label,
@@ -168,15 +161,14 @@ def _cell(row: CellRow, words: str | None) -> Plain:
         "floors": row.floors,
         "runs": row.n_runs,
         "done": row.n_done,
-        "window": window_text(window),
-        "decades": None if window is None else 0.0 if window.width is None else window.width.value,
+        "window": window_text(row.window),
+        "decades": row.decades,
         "spec": {key: value for key, value in fields.items() if key not in OWN},
         "command": words,
     }
-    if choice is not None:
-        low, high = min(choice.accuracies), max(choice.accuracies)
-        plain |= {"lr": choice.lr, "mean": choice.mean, "sd": choice.sd, "low": low, "high": high}
-        plain |= {"n": len(choice.seeds)}
+    if (choice := row.choice) is not None:
+        low, high, n = min(choice.accuracies), max(choice.accuracies), len(choice.seeds)
+        plain |= {"lr": choice.lr, "mean": choice.mean, "sd": choice.sd, "low": low, "high": high, "n": n}
     return plain
 
 
@@ -207,6 +199,4 @@ def thinned(curves: Mapping[str, Sequence[float | None]], points: int = POINTS) 
 
 
 def _short(value: float | None) -> float | None:
-    if value is None or not math.isfinite(value):
-        return None
-    return round(value, 4)
+    return None if value is None or not math.isfinite(value) else round(value, 4)

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from math import log10
 from typing import Any, Literal
 
@@ -9,13 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
 from recollect.report.axes import draw_floors, empty
-from recollect.report.note import floors, note
-from recollect.report.style import INK, LINES, mixer_colour, mixer_name
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.note import floors
+from recollect.report.style import INK, LINES, mixer_colour
 from recollect.store import Record
-from recollect.window.select import Choice, Select, by_cell, choose, finished
+from recollect.window.select import Choice, Labelled, Select, by_cell, choose, finished
 
 Against = Literal["parameters", "state"]
-NAMES = {"parameters": "parameters", "state": "numbers in the state"}
+NAMES: dict[Against, str] = {"parameters": "parameters", "state": "numbers in the state"}
 DEPTHS = "osD^vPX*"
 """Markers, by the place of a depth among the figure's depths."""
 
@@ -43,13 +45,15 @@ class ParamsFigure:
     floors: dict[str, float]
 
 
-def params_figure(
-    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select: Select = "validation"
-) -> ParamsFigure:
+def params_figure(labelled: Labelled, title: str, scale: str, select: Select = "validation") -> ParamsFigure:
     """Test accuracy of every cell at its best learning rate, with its number of parameters and state size."""
-    records, names = [record for _, record in labelled], {record.id: label for label, record in labelled}
-    points = [_point(names[found[0].id], found, select) for found in by_cell(finished(records)).values()]
-    return ParamsFigure(title, note(records, scale, select), tuple(points), floors(records))
+    return _value(Runs.of(labelled, scale, select), title)
+
+
+def _value(runs: Runs, title: str) -> ParamsFigure:
+    names, cells = runs.labels, by_cell(finished(runs.records))
+    points = tuple(_point(names[found[0].id], found, runs.select) for found in cells.values())
+    return ParamsFigure(title, runs.note, points, floors(runs.records))
 
 
 def _point(label: str, records: Sequence[Record], select: Select) -> ModelPoint:
@@ -58,7 +62,7 @@ def _point(label: str, records: Sequence[Record], select: Select) -> ModelPoint:
     assert choice is not None
     return ModelPoint(
         label=label,
-        mixer=mixer_name(spec),
+        mixer=spec.model.mixer_name,
         depth=spec.model.n_layers,
         width=spec.model.d_model,
         n_params=result["n_params"],
@@ -76,10 +80,8 @@ def draw_params(value: ParamsFigure, axes: Axes, against: Against = "parameters"
         variants = [name for kind, name in labels if kind == mixer]
         line = LINES[variants.index(label) % len(LINES)]
         for depth in depths:
-            chosen = [
-                point for point in value.points if (point.mixer, point.label, point.depth) == (mixer, label, depth)
-            ]
-            _draw_line(chosen, DEPTHS[depths.index(depth) % len(DEPTHS)], line, against, axes)
+            same = [one for one in value.points if (one.mixer, one.label, one.depth) == (mixer, label, depth)]
+            _draw_line(same, DEPTHS[depths.index(depth) % len(DEPTHS)], line, against, axes)
         axes.plot([], [], color=mixer_colour(mixer), linestyle=line, linewidth=1.4, label=label)
     for place, depth in enumerate(depths):
         name = f"{depth} layer{'s' * (depth != 1)}"
@@ -114,3 +116,13 @@ def _decades(value: ParamsFigure, against: Against) -> float:
 
 def _size(point: ModelPoint, against: Against) -> int:
     return point.n_params if against == "parameters" else point.state_size
+
+
+PARAMS = FigureKind(
+    "params",
+    value=_value,
+    panels=lambda value: [Panel(partial(draw_params, value, against=against)) for against in NAMES],
+    charts=lambda page: [page.models("params:Q", NAMES["parameters"]), page.models("state:Q", NAMES["state"])],
+    chooses=True,
+    crosses=True,
+)

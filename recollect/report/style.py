@@ -6,39 +6,27 @@ marker of its own says the same again, for grey print. Variants of one mixer in 
 
 import colorsys
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
-from recollect.spec import RunSpec
+from recollect.spec import MIXERS, MixerOptions
 
 INK = "#555555"
 COLUMN, PAGE = 3.3, 5.2
 """Widths of a figure in inches: one column of a paper, and its whole page."""
 
-MIXERS: dict[str, tuple[str, str]] = {
-    "attention": ("#0072B2", "o"),
-    "mamba": ("#D55E00", "s"),
-    "hyena": ("#009E73", "^"),
-    "mamba2": ("#E69F00", "D"),
-    "deltanet": ("#CC79A7", "v"),
-    "rwkv4": ("#56B4E9", "P"),
-    "h3": ("#AA3355", "X"),
-    "based": ("#999933", "<"),
-    "gated_deltanet": ("#AA4499", ">"),
-    "linear_attention": ("#44AA99", "h"),
-    "sliding_attention": ("#7570B3", "p"),
-    "lstm": ("#8C6D31", "*"),
-}
-"""Mixer -> its colour and its marker."""
-
 OTHERS = (("#777777", "d"), ("#B15928", "8"), ("#6A3D9A", "H"), ("#4D9A2E", "d"))
-"""For mixers of users and for hybrids, by a hash of the name."""
+"""For mixers without colour and marker of their own (users', hybrids), by a hash of the name."""
 
-OUTCOMES = {"solved": "#08519C", "partial": "#6BAED6", "guessing": "#C6DBEF", "diverged": "#B2182B"}
-STUCK = ("#BDBDBD", "#969696", "#737373", "#525252")
-"""Outcomes have colours of their own; the plateaus on which runs get stuck are greys."""
+OUTCOMES: dict[str, tuple[str, ...]] = {
+    "solved": ("#08519C",),
+    "partial": ("#6BAED6",),
+    "guessing": ("#C6DBEF",),
+    "stuck": ("#BDBDBD", "#969696", "#737373", "#525252"),
+    "diverged": ("#B2182B",),
+}
+"""The first word of an outcome -> its colour, in the order in which outcomes are stacked; plateaus are greys."""
 
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1, 1.5)))
 SHADES = (1.0, 1.45, 0.78, 1.2)
@@ -59,6 +47,8 @@ RC: Any = {
     "svg.hashsalt": "recollect",
     "pdf.fonttype": 42,
 }
+PLAIN: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
+"""Ending -> what a file is to say of itself: no date, so that the same figure is the same bytes."""
 
 
 @dataclass(frozen=True)
@@ -73,11 +63,6 @@ class Look:
     def dash(self) -> list[float]:
         """The line as lengths of strokes and gaps in pixels, for the page."""
         return [1, 0] if self.line == "-" else [1.5 * length for length in self.line[1]]
-
-
-def mixer_name(spec: RunSpec) -> str:
-    """The mixers of a run, each once: `attention`, or `attention+mamba` for a hybrid."""
-    return "+".join(dict.fromkeys(mixer.name for mixer in spec.model.mixers))
 
 
 def mixer_colour(mixer: str) -> str:
@@ -97,11 +82,12 @@ def looks(series: Sequence[tuple[str, str]]) -> dict[str, Look]:
     return found
 
 
-def outcome_colour(outcome: str, stuck: Sequence[str] = ()) -> str:
-    """The colour of an outcome; `stuck` are the plateaus of the figure, in their order."""
+def outcome_colour(outcome: str, among: Iterable[str] = ()) -> str:
+    """The colour of an outcome; among those of a figure every plateau has a grey of its own."""
     if outcome in OUTCOMES:
-        return OUTCOMES[outcome]
-    return STUCK[stuck.index(outcome) % len(STUCK) if outcome in stuck else 0]
+        return OUTCOMES[outcome][0]
+    greys, stuck = OUTCOMES["stuck"], [other for other in among if other.startswith("stuck")]
+    return greys[stuck.index(outcome) % len(greys) if outcome in stuck else 0]
 
 
 def shade(colour: str, lightness: float) -> str:
@@ -113,14 +99,5 @@ def shade(colour: str, lightness: float) -> str:
 
 
 def _own(mixer: str) -> tuple[str, str]:
-    return MIXERS.get(mixer, OTHERS[zlib.crc32(mixer.encode()) % len(OTHERS)])
-
-
-def outputs(folder: Path, name: str, endings: Sequence[str] = ("png", "pdf", "svg")) -> list[Path]:
-    """The files that a figure is written to."""
-    return [folder / f"{name}.{ending}" for ending in endings]
-
-
-def plain_metadata(file: Path) -> dict[str, Any]:
-    """No date in the file: the same figure is the same bytes."""
-    return {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}.get(file.suffix, {})
+    own, (colour, marker) = MIXERS.get(mixer, MixerOptions), OTHERS[zlib.crc32(mixer.encode()) % len(OTHERS)]
+    return own.colour or colour, own.marker or marker

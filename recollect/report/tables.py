@@ -8,26 +8,14 @@ import pandas as pd
 from recollect.report.cells import CellRow
 from recollect.window import Window
 
-Format = Literal["markdown", "csv", "latex"]
-ENDINGS: dict[Format, str] = {"markdown": "md", "csv": "csv", "latex": "tex"}
+TableFormat = Literal["markdown", "csv", "latex"]
+ENDINGS: dict[TableFormat, str] = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 
 def cell_table(rows: Sequence[CellRow]) -> pd.DataFrame:
     """Numbers, a row per cell; missing where no run is finished. This is what the CSV holds."""
-    names = [
-        "cell",
-        "model",
-        "mixer",
-        "task",
-        "d_model",
-        "n_layers",
-        "n_params",
-        "state_size",
-        "steps",
-        "lr",
-        "selected",
-    ]
-    names += ["n_seeds", "mean", "sd", "min", "max", "window_low", "window_high", "window_decades"]
+    names = ["cell", "model", "mixer", "task", "d_model", "n_layers", "n_params", "state_size", "steps"]
+    names += ["lr", "selected", "n_seeds", "mean", "sd", "min", "max", "window_low", "window_high", "window_decades"]
     names += ["window_decades_low", "window_decades_high", "notes", "runs", "done"]
     return pd.DataFrame([_numbers(row) for row in rows], columns=pd.Index(names))
 
@@ -82,7 +70,7 @@ def window_text(window: Window | None) -> str:
     return f"{edges}, {window.width.value:.2f} decades ({window.width.interval()}){flags}"
 
 
-def table_text(rows: Sequence[CellRow], form: Format) -> str:
+def table_text(rows: Sequence[CellRow], form: TableFormat) -> str:
     """The table in one format, ending in a line break."""
     if form == "csv":
         return cell_table(rows).to_csv(index=False)

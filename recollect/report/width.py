@@ -2,15 +2,17 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from matplotlib.axes import Axes
 
 from recollect.report.axes import draw_floors, empty
-from recollect.report.note import floors, note
-from recollect.report.style import INK, looks, mixer_name
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.note import floors
+from recollect.report.style import INK, looks
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
-from recollect.window.select import Choice, Select, by_cell, by_label, choose
+from recollect.window.select import Choice, Labelled, Select, by_cell, by_label, choose
 
 
 @dataclass(frozen=True)
@@ -49,19 +51,19 @@ class WidthFigure:
     columns: tuple[WidthColumn, ...]
 
 
-def width_figure(
-    labelled: Sequence[tuple[str, Record]], title: str, scale: str, select: Select = "validation"
-) -> WidthFigure:
+def width_figure(labelled: Labelled, title: str, scale: str, select: Select = "validation") -> WidthFigure:
     """Test accuracy at each cell's best learning rate, over widths, for every task size; shortest rows first."""
-    records = [record for _, record in labelled]
-    tasks = sorted({(record.spec.task.length, record.spec.task.short()) for record in records})
-    columns = [
-        _column(task, [pair for pair in labelled if pair[1].spec.task.short() == task], select) for _, task in tasks
-    ]
-    return WidthFigure(title, note(records, scale, select), tuple(column for column in columns if column.series))
+    return _value(Runs.of(labelled, scale, select), title)
 
 
-def _column(task: str, labelled: Sequence[tuple[str, Record]], select: Select) -> WidthColumn:
+def _value(runs: Runs, title: str) -> WidthFigure:
+    tasks = sorted({(record.spec.task.length, record.spec.task.short()) for record in runs.records})
+    parts = [(task, [pair for pair in runs.labelled if pair[1].spec.task.short() == task]) for _, task in tasks]
+    columns = [_column(task, labelled, runs.select) for task, labelled in parts]
+    return WidthFigure(title, runs.note, tuple(column for column in columns if column.series))
+
+
+def _column(task: str, labelled: Labelled, select: Select) -> WidthColumn:
     series = [_series(label, records, select) for label, records in by_label(labelled).items()]
     shown = tuple(found for found in series if found.points)
     return WidthColumn(task, shown, floors([record for _, record in labelled]))
@@ -71,7 +73,7 @@ def _series(label: str, records: Sequence[Record], select: Select) -> WidthSerie
     zoologys = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
     whole = {record.spec.train.lr for record in zoologys} == set(ZOOLOGY.lrs)
     coarse = _points(zoologys, select) if whole and len(zoologys) < len(records) else ()
-    return WidthSeries(label, mixer_name(records[0].spec), _points(records, select), coarse)
+    return WidthSeries(label, records[0].spec.model.mixer_name, _points(records, select), coarse)
 
 
 def _points(records: Sequence[Record], select: Select) -> tuple[WidthPoint, ...]:
@@ -111,3 +113,13 @@ def draw_width(column: WidthColumn, axes: Axes) -> None:
         axes.legend(loc="best")
     else:
         empty(axes)
+
+
+WIDTH = FigureKind(
+    "width",
+    value=_value,
+    panels=lambda value: [Panel(partial(draw_width, column)) for column in value.columns],
+    charts=lambda page: [page.models("d:O", "width d")],
+    chooses=True,
+    crosses=True,
+)

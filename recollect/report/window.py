@@ -10,10 +10,12 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.patches import Patch
 
-from recollect.report.bands import Bands, bands, draw_bands, rank
-from recollect.report.lr import LRFigure, draw_lr, lr_figure
-from recollect.report.note import note, wrapped
-from recollect.report.style import INK, PAGE, RC, looks, mixer_name, outcome_colour, outputs, plain_metadata
+from recollect.report.bands import Bands, bands, draw_bands
+from recollect.report.figures import save
+from recollect.report.kind import Runs
+from recollect.report.lr import LRFigure, draw_lr, lr_panel
+from recollect.report.note import wrapped
+from recollect.report.style import INK, PAGE, RC, looks, outcome_colour
 from recollect.window import Estimate, Found, Window
 
 COLUMNS = 3
@@ -21,7 +23,7 @@ COLUMNS = 3
 
 
 @dataclass(frozen=True)
-class Panel:
+class WindowPanel:
     """One cell: its window, accuracy against learning rate, and how its runs ended."""
 
     label: str
@@ -37,19 +39,16 @@ class WindowFigure:
 
     title: str
     note: str
-    panels: tuple[Panel, ...]
+    panels: tuple[WindowPanel, ...]
 
 
 def window_figure(found: Sequence[Found]) -> WindowFigure:
     """The windows that a search found, with the runs behind them."""
-    kinds = sorted({outcome for one in found for outcome in one.outcomes}, key=rank)
+    runs = Runs.of([(one.label, record) for one in found for record in one.records], "")
     name = f"Learning-rate window{'s' * (len(found) > 1)}"
     title = f"{name} at {_steps(found)} steps (validation accuracy ≥ {found[0].window.threshold:g})"
-    small = (
-        f"{note([record for one in found for record in one.records], '')}; whiskers: 90 % intervals of the edges; "
-        "white dot: best lr; vertical dashes: Zoology's grid"
-    )
-    return WindowFigure(title, small, tuple(_panel(one, kinds) for one in found))
+    small = f"{runs.note}; whiskers: 90 % intervals of the edges; white dot: best lr; vertical dashes: Zoology's grid"
+    return WindowFigure(title, small, tuple(_panel(one, runs) for one in found))
 
 
 def _steps(found: Sequence[Found]) -> str:
@@ -57,24 +56,19 @@ def _steps(found: Sequence[Found]) -> str:
     return " to ".join(f"{count:,}" for count in dict.fromkeys((steps[0], steps[-1])))
 
 
-def _panel(found: Found, kinds: Sequence[str]) -> Panel:
-    accuracy = lr_figure([(found.label, found.records)], found.label, "", found.window.threshold)
+def _panel(found: Found, runs: Runs) -> WindowPanel:
+    own = runs.some([(found.label, record) for record in found.records])
+    accuracy = lr_panel(own, found.label, found.window.threshold)
     accuracy = replace(accuracy, series=tuple(replace(one, window=found.window) for one in accuracy.series))
-    own = bands(found.records)
-    none = (0.0,) * len(own.lrs)
-    shares = {kind: own.shares.get(kind, none) for kind in kinds}
-    return Panel(found.label, mixer_name(found.spec), found.window, accuracy, replace(own, shares=shares))
+    outcomes = bands(found.records, among=runs.among)
+    return WindowPanel(found.label, found.spec.model.mixer_name, found.window, accuracy, outcomes)
 
 
 def save_windows(value: WindowFigure, folder: Path, name: str) -> list[Path]:
     """Write the figure; the files written."""
     folder.mkdir(parents=True, exist_ok=True)
-    files = outputs(folder, name)
     with mpl.rc_context(RC):
-        figure = draw_window_figure(value)
-        for file in files:
-            figure.savefig(file, metadata=plain_metadata(file))
-    return files
+        return save(draw_window_figure(value), folder, name, ("png", "pdf", "svg"))
 
 
 def draw_window_figure(value: WindowFigure) -> Figure:
@@ -105,9 +99,8 @@ def draw_windows(value: WindowFigure, axes: Axes) -> None:
     axes.set_axisbelow(True)
     for y, panel in enumerate(value.panels):
         _bar(panel.window, y, styles[panel.label].colour, axes)
-        axes.annotate(
-            _words(panel.window), (1.03, y), xycoords=("axes fraction", "data"), va="center", fontsize=7, color=INK
-        )
+        words, sides = _words(panel.window), ("axes fraction", "data")
+        axes.annotate(words, (1.03, y), xycoords=sides, va="center", fontsize=7, color=INK)
 
 
 def _bar(window: Window, y: float, colour: str, axes: Axes) -> None:
@@ -146,7 +139,7 @@ def _range(value: WindowFigure) -> tuple[float, float]:
     return 10 ** (low - 0.1), 10 ** (high + 0.1)
 
 
-def _draw_row(value: WindowFigure, panels: Sequence[Panel], columns: int, part: SubFigure) -> None:
+def _draw_row(value: WindowFigure, panels: Sequence[WindowPanel], columns: int, part: SubFigure) -> None:
     """Accuracy above outcomes, a column a cell."""
     axes = part.subplots(2, columns, height_ratios=[2, 1], sharex=True, sharey="row", squeeze=False)
     for column, (upper, lower) in enumerate(axes.T):
@@ -165,7 +158,6 @@ def _draw_row(value: WindowFigure, panels: Sequence[Panel], columns: int, part: 
 def _small_print(value: WindowFigure, width: float, part: SubFigure) -> None:
     """One legend of the outcomes for all panels, and the note."""
     kinds = list(value.panels[0].outcomes.shares)
-    stuck = [kind for kind in kinds if kind.startswith("stuck")]
-    handles = [Patch(color=outcome_colour(kind, stuck), label=kind) for kind in kinds]
+    handles = [Patch(color=outcome_colour(kind, kinds), label=kind) for kind in kinds]
     part.legend(handles=handles, loc="upper center", ncols=len(handles), handlelength=1, handleheight=1, borderpad=0)
     part.text(0.5, 0.0, wrapped(value.note, width), ha="center", va="bottom", fontsize=6.5, color=INK)

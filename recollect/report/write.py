@@ -1,12 +1,12 @@
 """The report of a store as files: figures and tables of its studies, a table of all cells, one HTML page."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
 from recollect.errors import BadInput, unknown
 from recollect.report.cells import cell_rows
-from recollect.report.figures import draw_figure, save
+from recollect.report.figures import FIGURES, draw_runs, save
 from recollect.report.html import html
 from recollect.report.page import ClaimRow, Page, StudyCard, page
 from recollect.report.tables import ENDINGS, table_text
@@ -35,15 +35,14 @@ def write_report(
     if "html" in formats:
         files.append(out / "report.html")
         files[0].write_text(html(value), encoding="utf-8")
-    known = {record.id: record for record in records}
     for card in value.studies:
-        files += _write_study(card, _file_name(card, value), known, out, formats, select)
+        files += _write_study(card, _file_name(card, value), out, formats, select)
     return files + _write_tables(records, {}, "cells", out, formats, select)
 
 
 def check_study(store: Store, study: str | None) -> None:
     """Refuse the name of a study that the store does not know."""
-    known = {tally.study for tally in store.tallies()} - {""}
+    known = {name for name, _ in store.studies()}
     if study is not None and study not in known:
         raise unknown("--study", study, known) if known else BadInput(f"--study: {store.path} knows no study")
 
@@ -54,30 +53,14 @@ def _file_name(card: StudyCard, value: Page) -> str:
     return card.name if len(scales) == 1 else f"{card.name}-{card.scale.replace(' ', '-')}"
 
 
-def _write_study(
-    card: StudyCard,
-    name: str,
-    known: Mapping[str, Record],
-    out: Path,
-    formats: Sequence[Format],
-    select: Select,
-) -> list[Path]:
-    labelled = [(label, known[run]) for run, label in card.labels.items()]
+def _write_study(card: StudyCard, name: str, out: Path, formats: Sequence[Format], select: Select) -> list[Path]:
     endings = [form for form in formats if form in IMAGES]
-    files = []
-    if endings:
-        figure = draw_figure(card.kind, labelled, card.title, card.scale, select=select)
-        files += save(figure, out, name, endings)
-    return files + _write_tables([record for _, record in labelled], card.labels, name, out, formats, select)
+    files = save(draw_runs(FIGURES[card.kind], card.runs, card.title), out, name, endings) if endings else []
+    return files + _write_tables(card.runs.records, card.labels, name, out, formats, select)
 
 
 def _write_tables(
-    records: Sequence[Record],
-    labels: Mapping[str, str],
-    name: str,
-    out: Path,
-    formats: Sequence[Format],
-    select: Select,
+    records: Sequence[Record], labels: dict[str, str], name: str, out: Path, formats: Sequence[Format], select: Select
 ) -> list[Path]:
     wanted = {form: out / f"{name}.{ending}" for form, ending in ENDINGS.items() if form in formats}
     rows = cell_rows(records, labels, select) if wanted else []

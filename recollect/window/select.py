@@ -12,6 +12,9 @@ from recollect.window import THRESHOLD, Reading, Window, measure, readings
 Select = Literal["validation", "test"]
 """The rows that choose; `test` is the habit of choosing on the reported set, and labelled wherever it is used."""
 
+Labelled = Sequence[tuple[str, Record]]
+"""Runs under the names that a study, a figure or a table gives them."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -52,7 +55,7 @@ def accuracy(record: Record, rows: Select = "test") -> float:
 
 def finished(records: Iterable[Record]) -> list[Record]:
     """The runs that have a result; a diverged run has one."""
-    return [record for record in records if record.status == "done" and record.result is not None]
+    return [record for record in records if record.is_done]
 
 
 def by_cell(records: Iterable[Record]) -> dict[str, list[Record]]:
@@ -71,7 +74,7 @@ def by_lr(records: Iterable[Record]) -> dict[float, list[Record]]:
     return found
 
 
-def by_label(labelled: Iterable[tuple[str, Record]]) -> dict[str, list[Record]]:
+def by_label(labelled: Labelled) -> dict[str, list[Record]]:
     """Label -> its records, in the order given."""
     groups: dict[str, list[Record]] = {}
     for label, record in labelled:
@@ -93,6 +96,15 @@ def choose(records: Sequence[Record], select: Select = "validation") -> Choice |
     runs = rates[lr]
     seeds, accuracies = tuple(run.spec.seed for run in runs), tuple(accuracy(run) for run in runs)
     return Choice(runs[0].cell, lr, select, seeds, accuracies)
+
+
+def narrowest(records: Sequence[Record], select: Select = "validation") -> list[Record]:
+    """The runs of the narrowest cell that recalls, else of the widest, at its best learning rate."""
+    cells = sorted(by_cell(finished(records)).values(), key=lambda runs: runs[0].spec.model.d_model)
+    choices = [choice for runs in cells if (choice := choose(runs, select)) is not None]
+    recalling = [choice for choice in choices if choice.mean >= THRESHOLD]
+    places = [(choice.cell, choice.lr) for choice in recalling or choices[::-1]]
+    return [run for run in finished(records) if (run.cell, run.spec.train.lr) in places[:1]]
 
 
 def window_of(records: Sequence[Record], threshold: float = THRESHOLD) -> Window | None:

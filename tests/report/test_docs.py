@@ -6,7 +6,6 @@ from pathlib import Path
 import matplotlib as mpl
 import pytest
 
-from recollect.report import KINDS
 from tests.support.invented import fill, records_of
 from tests.support.places import ROOT
 
@@ -27,7 +26,3 @@ def test_a_figure_of_ones_own_takes_five_lines(tmp_path: Path, monkeypatch: pyte
     assert axes.get_title() == "Mine"
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["two layers"]
     plt.close("all")
-
-
-def test_every_kind_is_documented() -> None:
-    assert set(KINDS) <= set(re.findall(r"`(\w+)`", TEXT))

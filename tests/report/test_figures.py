@@ -9,20 +9,20 @@ from matplotlib.figure import Figure
 
 from recollect import run
 from recollect.errors import BadInput
-from recollect.report import KINDS, draw_figure, save
+from recollect.report import draw_figure, save
 from recollect.report.ablation import ablation_figure, draw_ablation
 from recollect.report.bands import bands, draw_bands
 from recollect.report.cells import cell_names
 from recollect.report.dynamics import at_best, draw_dynamics, dynamics
-from recollect.report.figures import by_sizes
 from recollect.report.heatmap import draw_heatmap, heatmap
+from recollect.report.kind import Runs
 from recollect.report.lr import draw_lr, lr_figure
 from recollect.report.mixing import draw_mixing, mixing_figure
 from recollect.report.note import floors, note
 from recollect.report.params import draw_params, params_figure
-from recollect.report.style import COLUMN, MIXERS, OTHERS, looks, mixer_colour
+from recollect.report.style import OTHERS, OUTCOMES, looks, mixer_colour, outcome_colour
 from recollect.report.width import draw_width, width_figure
-from recollect.spec import MIXER_OPTIONS
+from recollect.spec import MIXERS
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record, Store
 from recollect.studies import STUDIES
@@ -31,14 +31,6 @@ from tests.support.places import ROOT
 from tests.support.small import tiny
 
 EXAMPLE = ROOT / "examples" / "demo.db"
-
-
-def words(figure: Figure) -> str:
-    """All text of a figure."""
-    found = [figure._suptitle.get_text(), figure._supxlabel.get_text()]  # type: ignore[attr-defined]
-    for axes in figure.axes:
-        found += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel(), *(text.get_text() for text in axes.texts)]
-    return "\n".join(found)
 
 
 def test_dynamics_hold_every_seed_and_the_floors() -> None:
@@ -251,25 +243,6 @@ def test_models_of_different_widths_stand_in_one_table_with_their_sizes() -> Non
     assert len(draw_figure("table", one, "t", "smoke").axes) == 4
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_every_kind_of_figure_carries_title_floors_budget_seeds_and_scale(kind: str, tmp_path: Path) -> None:
-    chosen = [pair for pair in grid() if pair[1].spec.model.n_layers == 1 and pair[1].spec.task.length == 8]
-    figure = draw_figure(kind, chosen, "The title", "smoke", COLUMN)
-    text = words(figure).replace("\n", " ")
-    for word in ("The title", "budget 12 steps", "3 seeds", "scale smoke"):
-        assert word in text
-    if kind not in ("bands", "heatmap", "lengths"):
-        assert "1/K" in text
-    files = save(figure, tmp_path, kind, ("pdf", "svg", "png"))
-    assert all(file.stat().st_size > 2000 for file in files)
-    assert figure.get_size_inches()[0] == COLUMN
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_an_empty_figure_says_so(kind: str) -> None:
-    assert "no finished run" in words(draw_figure(kind, [], "The title", "smoke"))
-
-
 def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
     for folder in ("one", "two"):
         (tmp_path / folder).mkdir()
@@ -278,17 +251,8 @@ def test_the_same_figure_is_the_same_bytes(tmp_path: Path) -> None:
         assert (tmp_path / "one" / f"f.{ending}").read_bytes() == (tmp_path / "two" / f"f.{ending}").read_bytes()
 
 
-def test_an_unknown_kind_is_refused() -> None:
-    with pytest.raises(BadInput, match="figure: unknown name 'widht'; did you mean 'width'"):
-        draw_figure("widht", [], "", "")
-
-
-def test_every_study_has_a_figure_that_can_be_drawn() -> None:
-    assert {study.figure for study in STUDIES.values()} <= set(KINDS)
-
-
 def test_panels_are_named_by_the_sizes_that_differ() -> None:
-    assert list(by_sizes([pair for pair in grid() if pair[1].spec.task.length == 8])) == [
+    assert list(Runs.of([pair for pair in grid() if pair[1].spec.task.length == 8], "").by_size()) == [
         "d=8, 1 layer",
         "d=8, 2 layers",
         "d=16, 1 layer",
@@ -302,16 +266,15 @@ def test_cells_are_named_by_the_options_that_differ_at_the_same_sizes() -> None:
 
 
 def test_every_mixer_has_a_colour_and_a_marker_of_its_own() -> None:
-    assert set(MIXERS) == set(MIXER_OPTIONS)
-    assert (
-        len({colour for colour, _ in MIXERS.values()}) == len({marker for _, marker in MIXERS.values()}) == len(MIXERS)
-    )
+    found = looks([(name, name) for name in MIXERS])
+    assert [look.colour for look in found.values()] == [mixer.colour for mixer in MIXERS.values()]
+    assert len({look.colour for look in found.values()}) == len({look.marker for look in found.values()}) == len(MIXERS)
 
 
 def test_a_users_mixer_keeps_its_colour_and_takes_none_of_the_known_ones() -> None:
     assert mixer_colour("my.py:Mixer") == mixer_colour("my.py:Mixer")
     assert mixer_colour("my.py:Mixer") in {colour for colour, _ in OTHERS}
-    assert not {colour for colour, _ in OTHERS} & {colour for colour, _ in MIXERS.values()}
+    assert not {colour for colour, _ in OTHERS} & {mixer.colour for mixer in MIXERS.values()}
 
 
 def test_variants_of_one_mixer_differ_in_line_and_shade() -> None:
@@ -320,6 +283,14 @@ def test_variants_of_one_mixer_differ_in_line_and_shade() -> None:
     assert found["a"].line != found["b"].line
     assert found["a"].colour == mixer_colour("mamba") != found["b"].colour
     assert found["c"].colour == mixer_colour("attention")
+
+
+def test_outcomes_have_colours_of_their_own_and_plateaus_are_greys() -> None:
+    plateaus = [f"stuck at {name}" for name in ("ln V", "ln(V/2)", "ln K")]
+    among = ["solved", *plateaus, "diverged"]
+    found = [outcome_colour(outcome, among) for outcome in among]
+    assert found == [OUTCOMES["solved"][0], *OUTCOMES["stuck"][:3], OUTCOMES["diverged"][0]]
+    assert outcome_colour(plateaus[2]) == outcome_colour("below chance", among) == OUTCOMES["stuck"][0]
 
 
 def test_floors_of_different_tasks_are_not_drawn_as_one() -> None:

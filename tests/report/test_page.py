@@ -12,6 +12,7 @@ import pytest
 from recollect.cli import main
 from recollect.report.html import html
 from recollect.report.page import POINTS, ClaimRow, Page, page, thinned
+from recollect.report.style import OUTCOMES
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
 from recollect.store import Record, Store
@@ -151,6 +152,10 @@ def test_every_string_is_escaped(tmp_path: Path) -> None:
     assert EVIL in json.dumps(data_in(text)).encode().decode("unicode_escape")
     assert "&lt;script&gt;alert(1)" in text
     assert headings(text) == ["Overview", "Claims", "Studies", "Cells", "Runs"]
+
+
+def test_the_page_knows_the_order_of_outcomes(tmp_path: Path) -> None:
+    assert f"const ORDER = {json.dumps(list(OUTCOMES))};" in html(page_of(empty(tmp_path / "s.db")))
 
 
 def test_the_page_asks_for_nothing_from_the_network(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.cli import main
 from recollect.store import Record
-from recollect.window.select import choose
+from recollect.window.select import choose, narrowest
 from tests.support.invented import fill, record_of
 from tests.support.small import tiny
 
@@ -49,6 +49,18 @@ def test_the_middle_of_equally_good_learning_rates_is_chosen() -> None:
 def test_what_is_not_finished_is_not_chosen() -> None:
     assert choose([]) is None
     assert choose([replace(RUNS[0], status="failed", result=None)]) is None
+
+
+def test_the_narrowest_cell_that_recalls_is_looked_at_and_else_the_widest() -> None:
+    cells = {
+        width: [record_of(tiny(model__d_model=width, seed=seed), 0.5, "partial") for seed in (1, 2)]
+        for width in (32, 8, 16)
+    }
+    runs = [run for found in cells.values() for run in found]
+    assert narrowest(runs) == cells[32]
+    solved = {width: [record_of(run.spec, 0.95, "partial") for run in cells[width]] for width in (32, 16)}
+    assert narrowest([*solved[32], *cells[8], *solved[16]]) == solved[16]
+    assert narrowest([replace(runs[0], status="failed", result=None)]) == []
 
 
 @pytest.mark.parametrize(("rows", "lr", "mean"), [("validation", 0.1, 0.7), ("test", 0.2, 0.96)])

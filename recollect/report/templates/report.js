@@ -6,7 +6,7 @@ const cellAt = new Map(cells.map((cell, index) => [cell.id, index]));
 const $ = (id) => document.getElementById(id);
 const percent = (value) => (value == null ? "" : (100 * value).toFixed(1) + " %");
 const short = (value) => (value == null ? "" : String(Number(value.toPrecision(3))));
-const ORDER = ["solved", "partial", "guessing", "stuck", "diverged"];
+const ORDER = OUTCOMES;
 const PAGE = 200;
 
 // Rows for the charts.

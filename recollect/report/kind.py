@@ -1,0 +1,109 @@
+"""What a kind of figure is, and the runs that it is computed from."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Generic, TypeVar
+
+from matplotlib.axes import Axes
+
+from recollect.report.note import note
+from recollect.store import Record
+from recollect.window.select import Labelled, Select
+
+if TYPE_CHECKING:  # altair is slow to import, and only the page needs it
+    from recollect.report.charts import Chart, Charts
+
+V = TypeVar("V")
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Labelled runs of a figure, or of one panel; `select` are the rows that choose learning rates.
+
+    The note is computed once, for the whole figure: its panels, its drawing and the page take it from here. `among` are
+    all runs of the figure, for what its panels have in common.
+    """
+
+    labelled: Labelled
+    among: Sequence[Record]
+    note: str
+    select: Select
+
+    @classmethod
+    def of(cls, labelled: Labelled, scale: str, select: Select = "validation") -> "Runs":
+        """All runs of a figure, with its small print."""
+        records = [record for _, record in labelled]
+        return cls(labelled, records, note(records, scale, select), select)
+
+    @property
+    def records(self) -> list[Record]:
+        """Without their labels."""
+        return [record for _, record in self.labelled]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Run -> label."""
+        return {record.id: label for label, record in self.labelled}
+
+    def some(self, labelled: Labelled) -> "Runs":
+        """A part of them, in the same figure."""
+        return replace(self, labelled=labelled)
+
+    def by_size(self) -> dict[str, "Runs"]:
+        """All of them; where a label has several cells, those of each task, width and depth, named by what differs.
+
+        The name is empty where there is one group only.
+        """
+        cells = {(label, record.cell) for label, record in self.labelled}
+        if len(cells) == len({label for label, _ in cells}):
+            return {"": self}
+        groups: dict[tuple[str, ...], list[tuple[str, Record]]] = {}
+        for label, record in self.labelled:
+            task, model = record.spec.task.short(), record.spec.model
+            depth = f"{model.n_layers} layer{'s' * (model.n_layers != 1)}"
+            groups.setdefault((task, f"d={model.d_model}", depth), []).append((label, record))
+        differs = [len(set(column)) > 1 for column in zip(*groups, strict=True)]
+        return {
+            ", ".join(part for part, shown in zip(sizes, differs, strict=True) if shown): self.some(found)
+            for sizes, found in sorted(groups.items(), key=lambda group: _order(group[1][0][1]))
+        }
+
+
+def _order(record: Record) -> tuple[int, int, int]:
+    return record.spec.task.length, record.spec.model.d_model, record.spec.model.n_layers
+
+
+@dataclass(frozen=True)
+class Panel:
+    """What draws on axes of its own; a flat one needs little height."""
+
+    draw: Callable[[Axes], None]
+    is_flat: bool = False
+
+
+@dataclass(frozen=True)
+class FigureKind(Generic[V]):
+    """A kind of figure; `recollect.report.figures` registers all of them.
+
+    `value` is computed from runs and the title of their panel, `panels` draw it, `charts` show the same runs on the
+    page. A kind that `chooses` shows cells at their best learning rate only. One that `crosses` takes all cells of a
+    label together; else each task, width and depth has panels of its own. `across` are the panels in a row, where that
+    does not follow from their number.
+    """
+
+    name: str
+    value: Callable[[Runs, str], V]
+    panels: Callable[[V], Sequence[Panel]]
+    charts: Callable[["Charts"], Sequence["Chart"]]
+    chooses: bool = False
+    crosses: bool = False
+    across: int | None = None
+
+    def runs(self, labelled: Labelled, scale: str, select: Select) -> Runs:
+        """The runs of a figure of this kind; the note tells how rates were chosen only where they are."""
+        return Runs.of(labelled, scale, select if self.chooses else "validation")
+
+    def drawn(self, runs: Runs) -> list[Panel]:
+        """All panels of a figure."""
+        parts = {"": runs} if self.crosses else runs.by_size()
+        return [panel for title, part in parts.items() for panel in self.panels(self.value(part, title))]
