@@ -7,7 +7,7 @@ from recollect.claims import ablations, dynamics, learning_rate, newer, scaling
 from recollect.claims.claim import Claim, Finding, Verdict
 from recollect.claims.evidence import Evidence
 from recollect.spec.registry import Registry
-from recollect.store import Contents, Record, Store
+from recollect.store import Record
 from recollect.window.select import Select, by_label
 
 PARTS = (learning_rate, scaling, dynamics, ablations, newer)
@@ -24,16 +24,13 @@ class Source(Protocol):
         """The runs of a study at a scale under their labels, in the study's order."""
 
 
-def ledger(
-    runs: Source | Store, select: Select = "validation", studies: Collection[str] | None = None
-) -> list[Verdict]:
+def ledger(runs: Source, select: Select = "validation", studies: Collection[str] | None = None) -> list[Verdict]:
     """Every claim, or those on some studies, judged at every scale at which its study was run; open once where none."""
-    source = Contents(runs) if isinstance(runs, Store) else runs
     judged = [claim for claim in CLAIMS.values() if studies is None or claim.study in studies]
     gathered: dict[str, list[Evidence]] = {claim.study: [] for claim in judged}
-    for study, scale in source.studies():
+    for study, scale in runs.studies():
         if study in gathered and scale:
-            gathered[study].append(Evidence(study, scale, by_label(source.labelled(study, scale)), select))
+            gathered[study].append(Evidence(study, scale, by_label(runs.labelled(study, scale)), select))
     nothing = [Evidence("", "", {})]
     return [claim.judge(evidence) for claim in judged for evidence in gathered[claim.study] or nothing]
 

@@ -14,7 +14,7 @@ from recollect.cli.display.live import table_console
 from recollect.cli.options import Json, StorePath
 from recollect.cli.report import SelectOn
 from recollect.errors import BadInput
-from recollect.store import DEFAULT, NoStore, Store
+from recollect.store import DEFAULT, Contents, NoStore, Store
 from recollect.window.select import Select
 
 COLOURS: dict[str, str] = {"supported": "green", "contradicted": "red", "open": "dim"}
@@ -58,7 +58,7 @@ def claims(
 def judged(store: StorePath, select: Select) -> list[Verdict]:
     """The ledger; without a store everything is open."""
     try:
-        return ledger(Store(store), select)
+        return ledger(Contents(Store(store)), select)
     except NoStore:
         return [claim.judge(Evidence("", "", {})) for claim in CLAIMS.values()]
 

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from recollect.cli.options import StorePath, check_folder
 from recollect.errors import BadInput
-from recollect.store import DEFAULT, Store
+from recollect.store import DEFAULT, Contents, Store
 from recollect.window.select import Select
 
 if TYPE_CHECKING:
@@ -45,23 +45,21 @@ def report(
     check_folder(out)
     if open_ and format_ and "html" not in format_:
         raise BadInput(f"--open shows the page; add html to --format (got {' '.join(format_)})")
-    opened = Store(store)
-    files = make(opened, out, format_, study, select)
-    opened.close()
+    files = make(Contents(Store(store)), out, format_, study, select)
     for file in files:
         print(file)
     if open_:
         webbrowser.open(files[0].resolve().as_uri())
 
 
-def make(store: Store, out: Path, formats: Formats, study: str | None, select: Select) -> list[Path]:
+def make(contents: Contents, out: Path, formats: Formats, study: str | None, select: Select) -> list[Path]:
     """Write the report with the claims that the store has runs for; the files, the page first."""
     from recollect.claims import ledger
     from recollect.report.write import USUAL, check_study, write_report
 
-    check_study(store, study)
-    verdicts = [verdict for verdict in ledger(store, select) if study in (None, verdict.claim.study)]
-    return write_report(store, out, formats or USUAL, study, claim_rows(verdicts), select)
+    check_study(contents, study)
+    verdicts = ledger(contents, select, None if study is None else (study,))
+    return write_report(contents, out, formats or USUAL, study, claim_rows(verdicts), select)
 
 
 def claim_rows(verdicts: "Sequence[Verdict]") -> "list[ClaimRow]":

@@ -11,7 +11,7 @@ from recollect.cli.display.watch import Design, describe_case, preflight_foreign
 from recollect.cli.options import Sets, StorePath, check_folder, print_figure, read_sets
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
-from recollect.store import DEFAULT, NoStore, Store
+from recollect.store import DEFAULT, Contents, NoStore, Store
 from recollect.studies import CHANGED, STUDIES, Case, Changes, Study
 from recollect.sweep.files import Sweep, read_sweep
 
@@ -111,10 +111,10 @@ def draw(study: Study, scale: str, store: Store, out: Path) -> None:
     from recollect.report import draw_study
     from recollect.report.write import write_report
 
-    verdicts = ledger(store)
-    print_verdicts([one for one in verdicts if (one.evidence.study, one.evidence.scale) == (study.name, scale)])
-    print_figure(draw_study(study, scale, store, out))
-    (page,) = write_report(store, out, ("html",), claims=claim_rows(verdicts))
+    contents = Contents(store)
+    print_verdicts([one for one in ledger(contents, studies=(study.name,)) if one.evidence.scale == scale])
+    print_figure(draw_study(study, scale, contents, out))
+    (page,) = write_report(contents, out, ("html",), claims=claim_rows(ledger(contents)))
     print(f"report: {page}")
 
 

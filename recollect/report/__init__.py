@@ -3,15 +3,14 @@
 from pathlib import Path
 
 from recollect.report.figures import FIGURES, draw_figure, save
-from recollect.store import Store
+from recollect.store import Contents
 from recollect.studies import Study
 
 
-def draw_study(study: Study, scale: str, store: Store, folder: Path) -> list[Path]:
+def draw_study(study: Study, scale: str, contents: Contents, folder: Path) -> list[Path]:
     """Draw a study's figure from what the store has; the files written."""
     folder.mkdir(parents=True, exist_ok=True)
-    labelled = store.labelled(study.name, scale, curves=True)
-    figure = draw_figure(study.figure, labelled, study.title, scale)
+    figure = draw_figure(study.figure, contents.labelled(study.name, scale), study.title, scale)
     return save(figure, folder, study.name, ("png", "pdf", "svg"))
 
 

@@ -14,7 +14,7 @@ from recollect.report.kind import Runs
 from recollect.report.style import mixer_colour
 from recollect.report.tables import window_text
 from recollect.spec.compose import flatten
-from recollect.store import STATUSES, Record, Store
+from recollect.store import STATUSES, Contents, Record
 from recollect.studies import STUDIES
 from recollect.window.select import Labelled, Select
 
@@ -70,13 +70,13 @@ class Page:
 
 
 def page(
-    store: Store,
-    records: Sequence[Record],
+    contents: Contents,
     study: str | None = None,
     claims: Sequence[ClaimRow] = (),
     select: Select = "validation",
 ) -> Page:
-    """All records of a store, with their curves, or those of one study of it."""
+    """All runs of a store, or those of one study of it."""
+    records = contents.records(study)
     rows = sorted(cell_rows(records, select=select), key=_order)
     place = {row.cell: i for i, row in enumerate(rows)}
     commands = [cell_command(row.spec) for row in rows]
@@ -84,11 +84,11 @@ def page(
     runs = tuple(_run(record, place[record.cell], commands[place[record.cell]]) for record in ordered)
     colours = {name: mixer_colour(name) for name in sorted({row.mixer for row in rows})}
     return Page(
-        title=f"recollect: {study or store.path.name}",
+        title=f"recollect: {study or contents.path.name}",
         select=select,
         statuses=_statuses(records),
         outcomes=_outcomes(records),
-        studies=tuple(study_cards(store, records, study, select)),
+        studies=tuple(study_cards(contents, study, select)),
         claims=tuple(claims),
         cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
         runs=runs,
@@ -102,13 +102,11 @@ def _order(row: CellRow) -> tuple[str, str, int, int, str]:
     return row.mixer, row.label, spec.task.length, spec.model.d_model, f"{spec.model.n_layers:03} {row.cell}"
 
 
-def study_cards(store: Store, records: Sequence[Record], study: str | None, select: Select) -> Iterable[StudyCard]:
+def study_cards(contents: Contents, study: str | None, select: Select) -> Iterable[StudyCard]:
     """The studies of a store, or the one that is asked for, at every scale they were run at."""
-    known = {record.id: record for record in records}
-    for name, scale in store.studies():
+    for name, scale in contents.studies():
         if study in (None, name):
-            links = store.labels(name, scale).items()
-            yield _card(name, scale, [(label, known[run]) for run, label in links if run in known], select)
+            yield _card(name, scale, contents.labelled(name, scale), select)
 
 
 def _card(name: str, scale: str, labelled: Labelled, select: Select) -> StudyCard:

@@ -10,7 +10,7 @@ from recollect.report.figures import FIGURES, draw_runs, save
 from recollect.report.html import html
 from recollect.report.page import ClaimRow, Page, StudyCard, page
 from recollect.report.tables import ENDINGS, table_text
-from recollect.store import Record, Store
+from recollect.store import Contents, Record
 from recollect.window.select import Select
 
 Format = Literal["html", "pdf", "svg", "png", "latex", "csv", "markdown"]
@@ -19,7 +19,7 @@ IMAGES = ("pdf", "svg", "png")
 
 
 def write_report(
-    store: Store,
+    contents: Contents,
     out: Path,
     formats: Sequence[Format] = USUAL,
     study: str | None = None,
@@ -27,9 +27,8 @@ def write_report(
     select: Select = "validation",
 ) -> list[Path]:
     """Write what was asked for; the files, the page first."""
-    check_study(store, study)
-    records = store.records(study=study, curves=True)
-    value = page(store, records, study, claims, select)
+    check_study(contents, study)
+    value = page(contents, study, claims, select)
     out.mkdir(parents=True, exist_ok=True)
     files = []
     if "html" in formats:
@@ -37,14 +36,14 @@ def write_report(
         files[0].write_text(html(value), encoding="utf-8")
     for card in value.studies:
         files += _write_study(card, _file_name(card, value), out, formats, select)
-    return files + _write_tables(records, {}, "cells", out, formats, select)
+    return files + _write_tables(contents.records(study), {}, "cells", out, formats, select)
 
 
-def check_study(store: Store, study: str | None) -> None:
+def check_study(contents: Contents, study: str | None) -> None:
     """Refuse the name of a study that the store does not know."""
-    known = {name for name, _ in store.studies()}
+    known = {name for name, _ in contents.studies()}
     if study is not None and study not in known:
-        raise unknown("--study", study, known) if known else BadInput(f"--study: {store.path} knows no study")
+        raise unknown("--study", study, known) if known else BadInput(f"--study: {contents.path} knows no study")
 
 
 def _file_name(card: StudyCard, value: Page) -> str:

@@ -2,8 +2,9 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, model_validator
 
+from recollect.errors import sentence
 from recollect.spec.base import As, Frozen, canonical, digest
 from recollect.spec.mixers import MixerOptions, MixerSpec
 from recollect.spec.tasks import TaskSpec
@@ -129,8 +130,11 @@ class RunSpec(Frozen):
         return self
 
     def at(self, lr: float, seed: int) -> "RunSpec":
-        """The run of the same cell with this learning rate and seed."""
-        return self.model_copy(update={"train": self.train.model_copy(update={"lr": lr}), "seed": seed})
+        """The run of the same cell with this learning rate and seed, or one sentence."""
+        try:
+            return RunSpec.model_validate(dict(self) | {"train": dict(self.train) | {"lr": lr}, "seed": seed})
+        except ValidationError as error:
+            raise sentence(error, "spec") from None
 
     @property
     def id(self) -> str:

@@ -322,11 +322,6 @@ class Store:
         rows = self.db.execute(query, (study, scale))
         return {row["run"]: row["label"] for row in rows}
 
-    def labelled(self, study: str, scale: str, *, curves: bool = False) -> list[tuple[str, Record]]:
-        """The runs of a study at a scale under their labels, in the study's order."""
-        records = {record.id: record for record in self.records(study=study, curves=curves)}
-        return [(label, records[run]) for run, label in self.labels(study, scale).items() if run in records]
-
     def find(self, prefix: str) -> Record:
         """One run by the beginning of its id."""
         rows = self.db.execute("SELECT id FROM runs WHERE substr(id, 1, ?) = ?", (len(prefix), prefix)).fetchall()

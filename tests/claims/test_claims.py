@@ -12,7 +12,7 @@ import pytest
 from recollect.claims import CLAIMS, Evidence, ledger
 from recollect.cli import main
 from recollect.spec import RunSpec
-from recollect.store import Record, Store
+from recollect.store import Contents, Record, Store
 from recollect.studies import STUDIES, Changes, Study
 from tests.support.invented import record_of
 
@@ -270,7 +270,7 @@ def test_the_ledger_is_printed_with_and_without_a_store(
         for run in runs:
             store.finish(run.id, run.result or {}, 1.0)
         store.link("table2", "laptop", {run.id: label for run in runs})
-    assert {v.claim.number for v in ledger(store) if v.finding.word == "supported"} == {28, 34, 35}
+    assert {v.claim.number for v in ledger(Contents(store)) if v.finding.word == "supported"} == {28, 34, 35}
     store.close()
     assert call("claims", "28", "--rules") == 0
     assert "supported at scale laptop" in " ".join(capsys.readouterr().out.split())

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
-from recollect.store import Store
+from recollect.store import Contents, Store
 from tests.report.test_command import parsed
 from tests.support.browser import Browser, chromium, find_chromium
 from tests.support.invented import LRS, fill, record_of, records_of
@@ -34,7 +34,7 @@ def file(tmp_path_factory: pytest.TempPathFactory) -> Path:
     store, failed = Store(path, create=True), tiny("hyena", seed=99)
     store.add([failed])
     store.fail(failed.id, f"ValueError: {EVIL}")
-    (found,) = write_report(store, folder, ["html"])
+    (found,) = write_report(Contents(store), folder, ["html"])
     store.close()
     return found
 

@@ -22,7 +22,7 @@ from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.page import figure_kind
 from recollect.report.style import COLUMN
 from recollect.report.write import write_report
-from recollect.store import Record, Store
+from recollect.store import Contents, Record, Store
 from recollect.studies import STUDIES
 from tests.support.invented import LRS, fill, records_of
 from tests.support.places import ROOT
@@ -106,7 +106,7 @@ def test_the_note_of_a_figure_is_computed_once(kind: str, monkeypatch: pytest.Mo
 def test_page_and_print_take_the_same_note(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     store = Store(fill(tmp_path / "s.db", records_of(lrs=LRS[1::4]), "fig1"))
     asked = count_notes(monkeypatch)
-    write_report(store, tmp_path / "out", ("html", "svg"))
+    write_report(Contents(store), tmp_path / "out", ("html", "svg"))
     store.close()
     assert len(asked) == 1
     assert asked[0] in (tmp_path / "out" / "report.html").read_text()
@@ -133,7 +133,7 @@ def test_an_unknown_kind_is_refused_by_one_sentence(monkeypatch: pytest.MonkeyPa
     store = Store(fill(tmp_path / "s.db", records_of(lrs=LRS[:1]), "fig1"))
     monkeypatch.setattr("recollect.report.page.figure_kind", lambda study, records: "widht")
     with pytest.raises(BadInput, match=sentence):
-        write_report(store, tmp_path, ("html",))
+        write_report(Contents(store), tmp_path, ("html",))
     store.close()
 
 

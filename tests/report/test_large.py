@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from recollect.report.write import write_report
-from recollect.store import Store
+from recollect.store import Contents, Store
 from tests.support.browser import chromium, find_chromium
 from tests.support.invented import fill, three_thousand
 
@@ -19,7 +19,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 @pytest.fixture(scope="module")
 def page(store: Store) -> Path:
-    (file,) = write_report(store, store.path.parent / "out", ["html"])
+    (file,) = write_report(Contents(store), store.path.parent / "out", ["html"])
     return file
 
 

@@ -15,7 +15,7 @@ from recollect.report.page import POINTS, ClaimRow, Page, page, thinned
 from recollect.report.style import OUTCOMES
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
-from recollect.store import Record, Store
+from recollect.store import Contents, Record, Store
 from tests.support.invented import LRS, fill, record_of, records_of, result_of
 from tests.support.small import tiny
 
@@ -27,7 +27,7 @@ def page_of(path: Path, claims: tuple[ClaimRow, ...] = ()) -> Page:
     """The page of a store."""
     store = Store(path)
     try:
-        return page(store, store.records(curves=True), None, claims)
+        return page(Contents(store), None, claims)
     finally:
         store.close()
 
@@ -184,7 +184,7 @@ def test_a_study_at_two_scales_has_two_figures(tmp_path: Path) -> None:
     path = fill(tmp_path / "s.db", records_of(lrs=LRS[4:5]), "demo", "laptop")
     fill(path, records_of(lrs=LRS[4:5], model__d_model=16), "demo", "smoke (changed)")
     store = Store(path)
-    files = write_report(store, tmp_path / "out", ["png"])
+    files = write_report(Contents(store), tmp_path / "out", ["png"])
     store.close()
     assert [file.name for file in files] == ["demo-laptop.png", "demo-smoke-(changed).png"]
 

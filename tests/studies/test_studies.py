@@ -8,7 +8,7 @@ from recollect.claims import ledger
 from recollect.cli import main
 from recollect.errors import BadInput
 from recollect.report import draw_study
-from recollect.store import Store
+from recollect.store import Contents, Store
 from recollect.studies import SCALES, STUDIES, Changes, Study
 from recollect.studies.confounders import SWITCHES
 from recollect.studies.switches import switched
@@ -139,9 +139,9 @@ def test_all_studies_run_at_smoke_scale(tmp_path: Path) -> None:
     assert set(store.statuses().values()) == {"done"}
     for study in STUDIES.values():
         store.link(study.name, "smoke", {case.spec.id: case.label for case in cases[study.name]})
-        for file in draw_study(study, "smoke", store, tmp_path):
+        for file in draw_study(study, "smoke", Contents(store), tmp_path):
             assert file.stat().st_size > 0
-    verdicts = ledger(store)
+    verdicts = ledger(Contents(store))
     assert {verdict.claim.number for verdict in verdicts} == set(range(1, 43))
     assert {verdict.finding.word for verdict in verdicts} == {"open"}
     store.close()
