@@ -102,7 +102,7 @@ def compare(name: str, length: int) -> None:
 
 def compare_delta(gated: bool, length: int) -> None:
     """The delta rule alone, without projections."""
-    from recollect.ops.delta import delta
+    from recollect.ops.delta import delta_numba
     from tests.support.oracles.delta import fla_delta, fla_gated_delta, transformers_delta
 
     torch.manual_seed(0)
@@ -110,7 +110,7 @@ def compare_delta(gated: bool, length: int) -> None:
     beta = torch.rand(BATCH, 1, length, requires_grad=True)
     g = -torch.rand(BATCH, 1, length) if gated else None
     sides: dict[str, Callable[[], Tensor]] = {
-        "ours": lambda: delta(q, k, v, beta, g, 64, None, numba=True),
+        "ours": lambda: delta_numba(q, k, v, beta, g, 64),
         "transformers": lambda: transformers_delta(q, k, v, beta, g),
         "fla's recurrence": lambda: fla_delta(q, k, v, beta) if g is None else fla_gated_delta(q, k, v, beta, g),
     }

@@ -5,7 +5,8 @@ from typing import Any
 from recollect.errors import BadInput
 from recollect.mixers.foreign import Foreign
 from recollect.mixers.mixer import MatrixMixer, Mixer, Place
-from recollect.spec import ForeignOptions, Kernel, MixerOptions, mixer_options
+from recollect.ops.forms import KERNELS, Kernel
+from recollect.spec import ForeignOptions, MixerOptions, mixer_options
 from recollect.spec.registry import implementation
 
 
@@ -16,7 +17,7 @@ def build_mixer(
     length: int = 64,
     layer: int = 0,
     n_layers: int = 1,
-    kernel: Kernel = "numba",
+    kernel: Kernel = KERNELS[0],
     **options: Any,
 ) -> Mixer:
     """A mixer by its name, or a user's class by `path/to/file.py:Class`."""

@@ -24,8 +24,9 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import ShortConv, join_heads, split_heads
+from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
-from recollect.spec.mixers import AttentionOptions
+from recollect.spec.mixers.softmax import AttentionOptions
 
 T5_BUCKETS, T5_FARTHEST = 32, 128
 
@@ -35,13 +36,12 @@ class Attention(MatrixMixer):
 
     def __init__(self, options: AttentionOptions, place: Place) -> None:
         super().__init__()
-        self.options, self.n_heads = options, options.n_heads
+        self.options, self.n_heads, self.softmax = options, options.n_heads, pick("softmax", place.kernel)
         d = place.d_model
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d, d, options.bias) for _ in range(4))
         self.branches = "" if options.conv == "none" else options.conv
-        convs = ("input" if self.branches else "") if options.conv_at == "input" else self.branches
-        names = [convs] if convs == "input" else list(convs)
-        self.convs = nn.ModuleDict({name: ShortConv(d, options.d_conv, kernel=place.kernel) for name in names})
+        names = ["input"] if self.branches and options.conv_at == "input" else list(self.branches)
+        self.convs = nn.ModuleDict({name: ShortConv(d, options.d_conv, place.kernel) for name in names})
         if options.positions == "t5":
             self.bias_table = nn.Parameter(torch.zeros(T5_BUCKETS, self.n_heads))
 
@@ -90,7 +90,8 @@ class Attention(MatrixMixer):
             q, k = rotate(q, i.squeeze(-1).unsqueeze(-2)), rotate(k)
         scale = 1.0 if self.options.positions == "t5" else 1 / math.sqrt(q.shape[-1])
         scores = (q * scale) @ k.transpose(-1, -2) + self._bias(distance, q.dtype)
-        return scores.masked_fill(self._hidden(distance), -torch.inf).softmax(dim=-1)
+        weights: Tensor = self.softmax(scores, self._hidden(distance))
+        return weights
 
     def _hidden(self, distance: Tensor) -> Tensor:
         """What must not be seen: the future, and with hard ALiBi what is too far for a head."""

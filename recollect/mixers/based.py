@@ -19,17 +19,11 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import join_heads, split_heads
-from recollect.mixers.sliding_attention import SHORT, block_size, window_blocks, window_weights
-from recollect.ops.linear_attention import (
-    TAYLOR,
-    linear_attention,
-    linear_attention_at,
-    linear_attention_loop,
-    taylor_size,
-    taylor_weights,
-)
+from recollect.ops.forms import pick
+from recollect.ops.linear_attention import TAYLOR
 from recollect.ops.rotary import rotate
-from recollect.spec.mixers import BasedOptions
+from recollect.ops.window_attention import window_weights
+from recollect.spec.mixers.linear import BasedOptions
 
 
 class Based(MatrixMixer):
@@ -41,20 +35,24 @@ class Based(MatrixMixer):
         super().__init__()
         assert options.d_feature is not None
         self.n_heads, self.d_feature, self.window = options.n_heads, options.d_feature, options.window
-        self.rope, self.loop, d = options.positions == "rope", place.kernel == "loop", place.d_model
+        self.rope, d = options.positions == "rope", place.d_model
+        self.attend = pick("linear_attention", place.kernel)
         self.q_proj, self.k_proj = (nn.Linear(d, self.n_heads * self.d_feature, bias=False) for _ in range(2))
         self.v_proj, self.out_proj = (nn.Linear(d, d, bias=False) for _ in range(2))
         if self.window:
             self.window_q_proj, self.window_k_proj = (nn.Linear(d, d, bias=False) for _ in range(2))
+            self.attend_window = pick("window_attention", place.kernel)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         v = split_heads(self.v_proj(x), self.n_heads)
-        both = self._attend(*self._queries_keys(x, at), F.pad(v, (0, 1), value=1.0), at)  # the ones gather Σ_j w_ij
+        both = self.attend(*self._queries_keys(x, at), F.pad(v, (0, 1), value=1.0), TAYLOR, at)  # ones gather Σ_j w_ij
         y = both[..., :-1] / both[..., -1:]
-        return self.finish(y + self._attend_window(x, v, at) if self.window else y, x)
+        if self.window:
+            y = y + self.attend_window(*self._window_queries_keys(x, at), v, self.window, at)
+        return self.finish(y, x)
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        w = taylor_weights(*self._queries_keys(x, None)).tril()
+        w = TAYLOR.weights(*self._queries_keys(x, None)).tril()
         M = w / w.sum(dim=-1, keepdim=True)
         if self.window:
             M = M + window_weights(*self._window_queries_keys(x, None), self.window)
@@ -67,24 +65,11 @@ class Based(MatrixMixer):
     def state_size(self, length: int) -> int:
         """The matrix and the sums of every head, and the window's keys and values."""
         d, kept = self.out_proj.in_features, min(length, max(0, self.window - 1))
-        return taylor_size(self.d_feature) * (d + self.n_heads) + 2 * kept * d
-
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, at: Tensor | None) -> Tensor:
-        """Σ_j w_ij v_j at the asked rows."""
-        if at is not None:
-            return linear_attention_at(q, k, v, at, TAYLOR)
-        return linear_attention_loop(q, k, v, TAYLOR) if self.loop else linear_attention(q, k, v, TAYLOR)
+        return TAYLOR.size(self.d_feature) * (d + self.n_heads) + 2 * kept * d
 
     def _queries_keys(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
         """q (B, H, Q, F) at the asked rows, k (B, H, L, F)."""
         return self._turn(self.q_proj(rows_at(x, at)), at), self._turn(self.k_proj(x), None)
-
-    def _attend_window(self, x: Tensor, v: Tensor, at: Tensor | None) -> Tensor:
-        """softmax attention over the last W tokens at the asked rows, (B, H, Q, P)."""
-        q, k = self._window_queries_keys(x, at)
-        if self.loop or at is not None or x.shape[1] <= SHORT + block_size(self.window) + self.window:
-            return window_weights(q, k, self.window, at) @ v
-        return window_blocks(q, k, v, self.window)
 
     def _window_queries_keys(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
         """q' (B, H, Q, P) at the asked rows, k' (B, H, L, P)."""

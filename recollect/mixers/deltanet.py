@@ -18,12 +18,11 @@ from torch import Tensor, nn
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu
-from recollect.ops.delta import delta, delta_loop, delta_matrix
-from recollect.ops.gate import gate, gate_numba
-from recollect.ops.norm import unit
+from recollect.ops.delta import delta_matrix
+from recollect.ops.forms import pick
+from recollect.ops.rms_norm import unit
 from recollect.ops.rotary import rotate
-from recollect.ops.ssd import take
-from recollect.spec.mixers import DeltaNetOptions
+from recollect.spec.mixers.delta import DeltaNetOptions
 
 
 class DeltaNet(MatrixMixer):
@@ -34,26 +33,21 @@ class DeltaNet(MatrixMixer):
     def __init__(self, options: DeltaNetOptions, place: Place) -> None:
         super().__init__()
         assert options.n_heads is not None
-        self.options, self.kernel, self.n_heads = options, place.kernel, options.n_heads
+        self.options, self.n_heads = options, options.n_heads
+        self.rule, self.normalise = pick("delta", place.kernel), pick("rms_norm", place.kernel)
         d = place.d_model
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d, d, bias=False) for _ in range(3))
-        self.q_conv, self.k_conv, self.v_conv = (
-            conv_silu(d, options.d_conv, bias=False, kernel=place.kernel) for _ in range(3)
-        )
+        self.q_conv, self.k_conv, self.v_conv = (conv_silu(d, options.d_conv, place.kernel) for _ in range(3))
         self.b_proj = nn.Linear(d, self.n_heads, bias=False)
         if options.gate:
             self.g_proj = nn.Linear(d, d, bias=False)
-            self.gate = gate_numba if place.kernel == "numba" else gate
-        self.norm = RMSNorm(d // self.n_heads, kernel=place.kernel)
+            self.gate = pick("gate", place.kernel)
+        self.norm = RMSNorm(d // self.n_heads, place.kernel)
         self.out_proj = nn.Linear(d, d, bias=False)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         q, k, v, beta = self._inputs(x)
-        if self.kernel == "loop":
-            o = take(delta_loop(q, k, v, beta), at)
-        else:
-            o = delta(q, k, v, beta, None, self.options.chunk, at, numba=self.kernel == "numba")
-        return self.finish(o, rows_at(x, at))
+        return self.finish(self.rule(q, k, v, beta, None, self.options.chunk, at), rows_at(x, at))
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         q, k, v, beta = self._inputs(x)
@@ -75,8 +69,7 @@ class DeltaNet(MatrixMixer):
             conv(project(x)).unflatten(-1, (self.n_heads, -1))
             for project, conv in ((self.q_proj, self.q_conv), (self.k_proj, self.k_conv), (self.v_proj, self.v_conv))
         )
-        numba = self.kernel == "numba"
-        q, k = unit(q, 1 / math.sqrt(q.shape[-1]), numba), unit(k, 1.0, numba)  # (B, L, H, P)
+        q, k = unit(q, 1 / math.sqrt(q.shape[-1]), self.normalise), unit(k, 1.0, self.normalise)  # (B, L, H, P)
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if self.options.positions == "rope":
             q, k = rotate(q), rotate(k)

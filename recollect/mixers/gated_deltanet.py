@@ -21,12 +21,11 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias
-from recollect.ops.delta import delta, delta_loop, delta_matrix
-from recollect.ops.gate import gate, gate_numba
-from recollect.ops.norm import unit
+from recollect.ops.delta import delta_matrix
+from recollect.ops.forms import pick
+from recollect.ops.rms_norm import unit
 from recollect.ops.rotary import rotate
-from recollect.ops.ssd import take
-from recollect.spec.mixers import GatedDeltaNetOptions
+from recollect.spec.mixers.delta import GatedDeltaNetOptions
 
 
 class GatedDeltaNet(MatrixMixer):
@@ -37,28 +36,23 @@ class GatedDeltaNet(MatrixMixer):
     def __init__(self, options: GatedDeltaNetOptions, place: Place) -> None:
         super().__init__()
         assert options.n_heads is not None
-        self.options, self.kernel, self.n_heads = options, place.kernel, options.n_heads
+        self.options, self.n_heads = options, options.n_heads
+        self.rule, self.normalise = pick("delta", place.kernel), pick("rms_norm", place.kernel)
         d, wide = place.d_model, place.d_model * options.expand_v
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d, width, bias=False) for width in (d, d, wide))
-        self.q_conv, self.k_conv, self.v_conv = (
-            conv_silu(width, options.d_conv, bias=False, kernel=place.kernel) for width in (d, d, wide)
-        )
+        self.q_conv, self.k_conv, self.v_conv = (conv_silu(n, options.d_conv, place.kernel) for n in (d, d, wide))
         self.a_proj, self.b_proj = (nn.Linear(d, self.n_heads, bias=False) for _ in range(2))
         self.g_proj = nn.Linear(d, wide, bias=False)
         # 1 - U[0, 1) is never 0, whose logarithm would be infinite.
         self.A_log = nn.Parameter((16 * (1 - torch.rand(self.n_heads))).log())
         self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads))
-        self.norm = RMSNorm(wide // self.n_heads, kernel=place.kernel)
-        self.gate = gate_numba if place.kernel == "numba" else gate
+        self.norm = RMSNorm(wide // self.n_heads, place.kernel)
+        self.gate = pick("gate", place.kernel)
         self.out_proj = nn.Linear(wide, d, bias=False)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         q, k, v, beta, g = self._inputs(x)
-        if self.kernel == "loop":
-            o = take(delta_loop(q, k, v, beta, g), at)
-        else:
-            o = delta(q, k, v, beta, g, self.options.chunk, at, numba=self.kernel == "numba")
-        return self.finish(o, rows_at(x, at))
+        return self.finish(self.rule(q, k, v, beta, g, self.options.chunk, at), rows_at(x, at))
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         q, k, v, beta, g = self._inputs(x)
@@ -80,8 +74,7 @@ class GatedDeltaNet(MatrixMixer):
             conv(project(x)).unflatten(-1, (self.n_heads, -1))
             for project, conv in ((self.q_proj, self.q_conv), (self.k_proj, self.k_conv), (self.v_proj, self.v_conv))
         )
-        numba = self.kernel == "numba"
-        q, k = unit(q, 1 / math.sqrt(q.shape[-1]), numba), unit(k, 1.0, numba)  # (B, L, H, K)
+        q, k = unit(q, 1 / math.sqrt(q.shape[-1]), self.normalise), unit(k, 1.0, self.normalise)  # (B, L, H, K)
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if self.options.positions == "rope":
             q, k = rotate(q), rotate(k)

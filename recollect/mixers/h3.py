@@ -23,9 +23,10 @@ import torch
 from torch import Tensor, nn
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.ops.longconv import long_conv, long_conv_loop, modes_kernel, modes_kernel_loop, toeplitz
+from recollect.ops.forms import Kernel, pick
+from recollect.ops.long_conv import long_conv_torch, toeplitz
 from recollect.ops.rotary import rotate
-from recollect.spec.mixers import H3Options
+from recollect.spec.mixers.ssm import H3Options
 
 DT_MIN, DT_MAX = 1e-3, 1e-1
 
@@ -42,8 +43,8 @@ class H3(MatrixMixer):
         self.n_heads, N = d // options.head_dim, options.d_state
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d, d) for _ in range(4))
         self.shift = ShiftSSM(d, N)
-        self.diagonal = DiagonalSSM(self.n_heads, N, loop=place.kernel == "loop")
-        self.convolve = long_conv_loop if place.kernel == "loop" else long_conv
+        self.diagonal = DiagonalSSM(self.n_heads, N, place.kernel)
+        self.convolve = pick("long_conv", place.kernel)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         k, v = self._keys(x), self._project(self.v_proj, x)
@@ -107,14 +108,14 @@ class ShiftSSM(nn.Module):
 
     def forward(self, length: int) -> Tensor:
         # κ_l = Σ_n B_n C'_{N-1-l-n} with C' the reversed C: the convolution of the two, read backwards.
-        kappa = long_conv(self.C.flip(1).T.unsqueeze(0), self.B).squeeze(0).T.flip(1)
+        kappa = long_conv_torch(self.C.flip(1).T.unsqueeze(0), self.B).squeeze(0).T.flip(1)  # under every kernel
         return _with_skip(kappa[:, :length], self.D)
 
 
 class DiagonalSSM(nn.Module):
     """The kernel K + D e_0 of complex modes, discretised bilinearly, (H, L); S4D-Lin initialisation."""
 
-    def __init__(self, n_heads: int, d_state: int, loop: bool = False) -> None:
+    def __init__(self, n_heads: int, d_state: int, kernel: Kernel) -> None:
         super().__init__()
         modes = d_state // 2
         self.log_dt = nn.Parameter(torch.empty(n_heads).uniform_(math.log(DT_MIN), math.log(DT_MAX)))
@@ -123,16 +124,16 @@ class DiagonalSSM(nn.Module):
         self.B = nn.Parameter(torch.tensor([1.0, 0.0]).repeat(n_heads, modes, 1))  # real and imaginary part
         self.C = nn.Parameter(torch.randn(n_heads, modes, 2) * math.sqrt(0.5))
         self.D = nn.Parameter(torch.randn(n_heads))
-        self.kernel = modes_kernel_loop if loop else modes_kernel
+        self.write = pick("modes_kernel", kernel)
 
     def forward(self, length: int) -> Tensor:
         dt = self.log_dt.exp().unsqueeze(-1)
         half = torch.complex(-self.a.exp(), self.omega) * (dt / 2)  # ΔA/2
         A_bar = (1 + half) / (1 - half)
         weights = torch.view_as_complex(self.C) * torch.view_as_complex(self.B) * dt / (1 - half)
-        return _with_skip(self.kernel(weights, A_bar, length), self.D)
+        return _with_skip(self.write(weights, A_bar, length), self.D)
 
 
-def _with_skip(kernel: Tensor, skip: Tensor) -> Tensor:
-    """The kernel with the skip added to its first tap."""
-    return torch.cat((kernel[:, :1] + skip.unsqueeze(-1), kernel[:, 1:]), dim=1)
+def _with_skip(h: Tensor, skip: Tensor) -> Tensor:
+    """The kernel h with the skip added to its first tap."""
+    return torch.cat((h[:, :1] + skip.unsqueeze(-1), h[:, 1:]), dim=1)

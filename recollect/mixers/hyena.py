@@ -24,9 +24,10 @@ from torch import Tensor, nn
 from recollect.errors import BadInput
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import ShortConv
-from recollect.ops.longconv import long_conv, long_conv_loop, toeplitz
+from recollect.ops.forms import pick
+from recollect.ops.long_conv import toeplitz
 from recollect.ops.rotary import rotate
-from recollect.spec.mixers import HyenaOptions
+from recollect.spec.mixers.ssm import HyenaOptions
 
 BAND = 1e-4
 TARGET, FAST, SLOW = 0.01, 0.3, 1.5
@@ -39,10 +40,10 @@ class Hyena(MatrixMixer):
         super().__init__()
         self.options, d = options, place.d_model
         self.in_proj, self.out_proj = nn.Linear(d, 3 * d), nn.Linear(d, d)
-        self.conv = ShortConv(3 * d, options.d_conv, kernel=place.kernel)
+        self.conv = ShortConv(3 * d, options.d_conv, place.kernel)
         self.filter = ImplicitFilter(d, options.d_filter, place.length)
         self.beta = nn.Parameter(torch.randn(d))
-        self.convolve = long_conv_loop if place.kernel == "loop" else long_conv
+        self.convolve = pick("long_conv", place.kernel)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         x1, x2, v = self._branches(x)

@@ -16,9 +16,9 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import join_heads, split_heads
-from recollect.ops.linear_attention import linear_attention, linear_attention_at, linear_attention_loop
+from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
-from recollect.spec.mixers import LinearAttentionOptions
+from recollect.spec.mixers.linear import LinearAttentionOptions
 
 EPSILON = 1e-6
 
@@ -28,16 +28,17 @@ class LinearAttention(MatrixMixer):
 
     def __init__(self, options: LinearAttentionOptions, place: Place) -> None:
         super().__init__()
-        self.n_heads, self.rope, self.loop = options.n_heads, options.positions == "rope", place.kernel == "loop"
-        d = place.d_model
+        self.n_heads, self.rope, d = options.n_heads, options.positions == "rope", place.d_model
+        self.attend = pick("linear_attention", place.kernel)
         self.q_proj, self.k_proj, self.v_proj, self.out_proj = (nn.Linear(d, d) for _ in range(4))
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         q, k, v = self._branches(x, at)
         if self.rope:
-            over, under = self._attend(*_turn(q, k, at), v, at), self._attend(q, k, torch.ones_like(v[..., :1]), at)
+            over = self.attend(*_turn(q, k, at), v, at=at)
+            under = self.attend(q, k, torch.ones_like(v[..., :1]), at=at)
         else:
-            both = self._attend(q, k, F.pad(v, (0, 1), value=1.0), at)  # the column of ones gathers Σ_j w_ij
+            both = self.attend(q, k, F.pad(v, (0, 1), value=1.0), at=at)  # the column of ones gathers Σ_j w_ij
             over, under = both[..., :-1], both[..., -1:]
         return self.finish(over / (under + EPSILON), x)
 
@@ -59,17 +60,8 @@ class LinearAttention(MatrixMixer):
     def _branches(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor, Tensor]:
         """φ(q) at the asked rows (B, H, Q, P), φ(k) and v (B, H, L, P)."""
         q, k, v = self.q_proj(rows_at(x, at)), self.k_proj(x), self.v_proj(x)
-        return (
-            split_heads(F.elu(q) + 1, self.n_heads),
-            split_heads(F.elu(k) + 1, self.n_heads),
-            split_heads(v, self.n_heads),
-        )
-
-    def _attend(self, q: Tensor, k: Tensor, v: Tensor, at: Tensor | None) -> Tensor:
-        """Σ_j (q_i · k_j) v_j at the asked rows."""
-        if at is not None:
-            return linear_attention_at(q, k, v, at)
-        return linear_attention_loop(q, k, v) if self.loop else linear_attention(q, k, v)
+        q, k, v = (split_heads(y, self.n_heads) for y in (F.elu(q) + 1, F.elu(k) + 1, v))
+        return q, k, v
 
 
 def _turn(q: Tensor, k: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:

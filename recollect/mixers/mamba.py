@@ -21,11 +21,10 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import conv_silu, draw_dt_bias, join_heads
+from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
-from recollect.ops.scan import selective_scan_loop, selective_scan_matrix, selective_scan_numba, selective_scan_torch
-from recollect.spec.mixers import MambaOptions
-
-SCANS = {"loop": selective_scan_loop, "torch": selective_scan_torch, "numba": selective_scan_numba}
+from recollect.ops.selective_scan import selective_scan_matrix
+from recollect.spec.mixers.ssm import MambaOptions
 
 
 class Mamba(MatrixMixer):
@@ -34,11 +33,11 @@ class Mamba(MatrixMixer):
     def __init__(self, options: MambaOptions, place: Place) -> None:
         super().__init__()
         assert options.dt_rank is not None
-        self.options, self.scan = options, SCANS[place.kernel]
+        self.options, self.scan = options, pick("selective_scan", place.kernel)
         inner, N, R = options.expand * place.d_model, options.d_state, options.dt_rank
         self.sizes = [R, N, N]  # of δ, B, C
         self.in_proj = nn.Linear(place.d_model, 2 * inner if options.gate else inner, bias=False)
-        self.conv = conv_silu(inner, options.d_conv, bias=True, kernel=place.kernel)
+        self.conv = conv_silu(inner, options.d_conv, place.kernel, bias=True)
         self.x_proj = nn.Linear(inner, sum(self.sizes), bias=False)
         self.dt_proj = nn.Linear(R, inner)
         self.A_log = nn.Parameter(torch.arange(1.0, N + 1).log().repeat(inner, 1))  # (D_i, N)

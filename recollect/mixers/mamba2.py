@@ -18,10 +18,10 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, join_heads, split_heads
-from recollect.ops.gate import gate, gate_numba
+from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
-from recollect.ops.ssd import ssd, ssd_loop, ssd_matrix, take
-from recollect.spec.mixers import Mamba2Options
+from recollect.ops.ssd import ssd_matrix
+from recollect.spec.mixers.ssm import Mamba2Options
 
 
 class Mamba2(MatrixMixer):
@@ -30,34 +30,30 @@ class Mamba2(MatrixMixer):
     def __init__(self, options: Mamba2Options, place: Place) -> None:
         super().__init__()
         assert options.head_dim is not None
-        self.options, self.kernel = options, place.kernel
+        self.options = options
+        self.scan, self.gate = pick("ssd", place.kernel), pick("gate", place.kernel)
         inner, grouped = options.expand * place.d_model, options.n_groups * options.d_state
         self.n_heads = inner // options.head_dim
         self.sizes = [inner, inner + 2 * grouped, self.n_heads]  # of z, xBC, δ
         self.branches = [inner, grouped, grouped]  # of x', B, C
         self.in_proj = nn.Linear(place.d_model, sum(self.sizes), bias=False)
-        self.conv = conv_silu(self.sizes[1], options.d_conv, bias=True, kernel=place.kernel)
+        self.conv = conv_silu(self.sizes[1], options.d_conv, place.kernel, bias=True)
         self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads))
         self.A_log = nn.Parameter(torch.empty(self.n_heads).uniform_(1, 16).log())
         self.D = nn.Parameter(torch.ones(self.n_heads))
-        self.norm = RMSNorm(inner, options.n_groups, place.kernel)
-        self.gate = gate_numba if place.kernel == "numba" else gate
+        self.norm = RMSNorm(inner, place.kernel, options.n_groups)
         self.out_proj = nn.Linear(inner, place.d_model, bias=False)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         v, dt, g, B, C = self._inputs(x)
-        if self.kernel == "loop":
-            y = take(ssd_loop(v, dt, g, B, C, self.D), at)
-        else:
-            y = ssd(v, dt, g, B, C, self.D, self.options.chunk, at, numba=self.kernel == "numba")
-        return self.finish(y, rows_at(x, at))
+        return self.finish(self.scan(v, dt, g, B, C, self.D, self.options.chunk, at), rows_at(x, at))
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         v, dt, g, B, C = self._inputs(x)
         return ssd_matrix(dt, g, B, C, self.D), v
 
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
-        z = F.linear(x, self._weights()[0])
+        z = F.linear(x, self.in_proj.weight.split(self.sizes)[0])
         out: Tensor = self.out_proj(self.norm(self.gate(join_heads(y), z)))
         return out
 
@@ -67,7 +63,7 @@ class Mamba2(MatrixMixer):
 
     def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """x' (B, H, L, P), Δ and its log-decay Δ A (B, H, L), B and C (B, G, L, N)."""
-        _, to_xBC, to_dt = self._weights()
+        _, to_xBC, to_dt = self.in_proj.weight.split(self.sizes)
         v, B, C = self.conv(F.linear(x, to_xBC)).split(self.branches, dim=-1)
         dt = F.softplus(F.linear(x, to_dt) + self.dt_bias)
         B, C = split_heads(B, self.options.n_groups), split_heads(C, self.options.n_groups)
@@ -75,8 +71,3 @@ class Mamba2(MatrixMixer):
             B, C = rotate(B), rotate(C)
         g = dt * -self.A_log.exp()
         return split_heads(v, self.n_heads), dt.transpose(1, 2), g.transpose(1, 2), B, C
-
-    def _weights(self) -> tuple[Tensor, ...]:
-        """The rows of W_in that give z, xBC and δ."""
-        weights: tuple[Tensor, ...] = self.in_proj.weight.split(self.sizes)
-        return weights

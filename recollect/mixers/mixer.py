@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from recollect.ops.forms import KERNELS, Kernel
 from recollect.ops.rows import take_rows
-from recollect.spec.run import Kernel
 
 
 @dataclass(frozen=True)
@@ -18,7 +18,7 @@ class Place:
     length: int = 64
     layer: int = 0
     n_layers: int = 1
-    kernel: Kernel = "numba"
+    kernel: Kernel = KERNELS[0]
 
 
 class Mixer(nn.Module, ABC):

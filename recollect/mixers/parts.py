@@ -5,44 +5,41 @@ import math
 import torch
 from torch import Tensor, nn
 
-from recollect.ops.conv import causal_conv, causal_conv_loop, causal_conv_numba
-from recollect.ops.norm import rms_norm, rms_norm_numba
-from recollect.spec import Kernel
+from recollect.ops.forms import Kernel, pick
 
 
 class ShortConv(nn.Module):
     """Causal depthwise convolution, perhaps with a SiLU after it; torch's default initialisation U(±1/√K)."""
 
-    def __init__(
-        self, channels: int, taps: int, bias: bool = True, kernel: Kernel = "numba", silu: bool = False
-    ) -> None:
+    def __init__(self, channels: int, taps: int, kernel: Kernel, bias: bool = True, silu: bool = False) -> None:
         super().__init__()
         self.silu = silu
         bound = 1 / math.sqrt(taps)
         self.weight = nn.Parameter(torch.empty(channels, taps).uniform_(-bound, bound))
         self.bias = nn.Parameter(torch.empty(channels).uniform_(-bound, bound)) if bias else None
-        self.convolve = {"loop": causal_conv_loop, "torch": causal_conv, "numba": causal_conv_numba}[kernel]
+        self.convolve = pick("causal_conv", kernel)
 
     def forward(self, x: Tensor) -> Tensor:
         y: Tensor = self.convolve(x, self.weight, self.bias, self.silu)
         return y
 
 
-def conv_silu(channels: int, taps: int, bias: bool, kernel: Kernel) -> nn.Module:
+def conv_silu(channels: int, taps: int, kernel: Kernel, bias: bool = False) -> nn.Module:
     """A short convolution and its SiLU; without taps the SiLU alone."""
-    return ShortConv(channels, taps, bias, kernel, silu=True) if taps else nn.SiLU()
+    return ShortConv(channels, taps, kernel, bias, silu=True) if taps else nn.SiLU()
 
 
 class RMSNorm(nn.Module):
     """RMSNorm over each of some groups of channels, with a weight per channel that starts at 1."""
 
-    def __init__(self, channels: int, groups: int = 1, kernel: Kernel = "numba") -> None:
+    def __init__(self, channels: int, kernel: Kernel, groups: int = 1) -> None:
         super().__init__()
         self.weight, self.groups = nn.Parameter(torch.ones(channels)), groups
-        self.normalise = rms_norm_numba if kernel == "numba" else rms_norm
+        self.normalise = pick("rms_norm", kernel)
 
     def forward(self, x: Tensor) -> Tensor:
-        return self.normalise(x, self.weight, 1e-5, self.groups)
+        y: Tensor = self.normalise(x, self.weight, 1e-5, self.groups)
+        return y
 
 
 def split_heads(x: Tensor, n_heads: int) -> Tensor:

@@ -29,12 +29,12 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
-from recollect.ops.sigmoid_gate import sigmoid_gate, sigmoid_gate_numba
-from recollect.ops.token_shift import previous, token_shift, token_shift_numba
-from recollect.ops.wkv import wkv, wkv_loop, wkv_weights
-from recollect.ops.wkv_numba import wkv_numba
-from recollect.spec.mixers import RWKV4Options
+from recollect.ops.sigmoid_gate import sigmoid_gate_torch
+from recollect.ops.token_shift import previous
+from recollect.ops.wkv import wkv_weights
+from recollect.spec.mixers.rnn import RWKV4Options
 
 
 class RWKV4(MatrixMixer):
@@ -45,10 +45,8 @@ class RWKV4(MatrixMixer):
     def __init__(self, options: RWKV4Options, place: Place) -> None:
         super().__init__()
         self.rotated = options.positions == "rope"
-        self.average = {"loop": wkv_loop, "torch": wkv, "numba": wkv_numba}[place.kernel]
-        compiled = place.kernel == "numba"
-        self.shift = token_shift_numba if compiled else token_shift
-        self.gate = sigmoid_gate_numba if compiled else sigmoid_gate
+        self.average, self.shift = pick("wkv", place.kernel), pick("token_shift", place.kernel)
+        self.gate = pick("sigmoid_gate", place.kernel)
         d, r0, r1 = place.d_model, place.layer / max(place.n_layers - 1, 1), 1 - place.layer / place.n_layers
         h = torch.arange(d)
         self.time_decay = nn.Parameter(-5 + 8 * (h / max(d - 1, 1)) ** (0.7 + 1.3 * r0))
@@ -100,7 +98,7 @@ class ChannelMix(nn.Module):
         """All rows (B, L, D), or only the rows `at` (B, Q) of them (B, Q, D)."""
         k = self.k_proj(_shift_rows(x, self.mu_k, at))
         r = self.r_proj(_shift_rows(x, self.mu_r, at))
-        return sigmoid_gate(r, self.out_proj(F.relu(k).square()))
+        return sigmoid_gate_torch(r, self.out_proj(F.relu(k).square()))  # it is told no kernel
 
 
 def _shift_rows(x: Tensor, mu: Tensor, at: Tensor | None) -> Tensor:

@@ -5,8 +5,10 @@
 u is the error of the old state on the new pair. Given the errors this is `ops.ssd` with B = k, C = q, Δ = β and x = u;
 within a chunk they solve a unit lower triangular system, (I + tril(M, -1)) u = v - (what the state before it gives),
 M_ij = (k_i · k_j) e^{s_i - s_j} β_j. q and k are (B, H, L, K), v (B, H, L, P), β and g (B, H, L); g = None: no decay.
+All forms return o (B, H, L, P), or its rows `at` (B, H, Q, P); the loop has no chunks.
 """
 
+from collections.abc import Callable
 from itertools import repeat
 from typing import Any
 
@@ -15,13 +17,16 @@ from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from recollect.ops.compiled import ASSOCIATIVE
 from recollect.ops.precision import in_full
-from recollect.ops.ssd import ASSOCIATIVE, cut, few, join, read, recall, ssd_matrix, ssd_rows, take, weigh, write
+from recollect.ops.ssd import COMPILED, TORCH, Weigh, cut, few, join, read, recall, ssd_matrix, take, write
 
 
 @in_full
-def delta_loop(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None = None) -> Tensor:
-    """The judge: one token at a time. Returns o (B, H, L, P)."""
+def delta_loop(
+    q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None, chunk: int, at: Tensor | None = None
+) -> Tensor:
+    """The judge: one token at a time."""
     S = v.new_zeros(*k.shape[:2], k.shape[-1], v.shape[-1])  # (B, H, K, P)
     rows = []
     for t in range(k.shape[2]):
@@ -30,32 +35,31 @@ def delta_loop(q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None =
         error = v[:, :, t] - (S * k[:, :, t, :, None]).sum(-2)
         S = S + beta[:, :, t, None, None] * k[:, :, t, :, None] * error.unsqueeze(-2)
         rows.append((S * q[:, :, t, :, None]).sum(-2))
-    return torch.stack(rows, dim=2)
+    return take(torch.stack(rows, dim=2), at)
 
 
-@in_full
-def delta(
-    q: Tensor,
-    k: Tensor,
-    v: Tensor,
-    beta: Tensor,
-    g: Tensor | None,
-    chunk: int,
-    at: Tensor | None = None,
-    numba: bool = False,
-) -> Tensor:
-    """The same in chunks of matrix products: o (B, H, L, P), or its rows `at` (B, H, Q, P)."""
-    directly = at is not None and few(at, k.shape[2], chunk)
-    decays = repeat(None) if g is None else (m.cumsum(-1) for m in cut(g, chunk))
-    state, rows = None, []
-    for q_i, k_i, v_i, beta_i, s in zip(*(cut(m, chunk) for m in (q, k, v, beta)), decays, strict=False):
-        u = _errors(k_i, v_i, beta_i, s, state, numba)
-        rows.append(u if directly else read(u, beta_i, s, k_i, q_i, None, state, numba))
-        if len(rows) * chunk < k.shape[2]:
-            state = write(u, beta_i, s, k_i, state)
-    if at is not None and directly:
-        return ssd_rows(beta, g, k, q, at, numba) @ join(rows)
-    return take(join(rows), at)
+def _in_chunks(decayed: Weigh, solve: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
+    """The same in chunks of matrix products, with these pieces: the weights under a decay, and u from M and v."""
+
+    @in_full
+    def delta(
+        q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None, chunk: int, at: Tensor | None = None
+    ) -> Tensor:
+        directly = at is not None and few(at, k.shape[2], chunk)
+        weigh, decays = (TORCH, repeat(None)) if g is None else (decayed, (m.cumsum(-1) for m in cut(g, chunk)))
+        state, rows = None, []
+        for q_i, k_i, v_i, beta_i, s in zip(*(cut(m, chunk) for m in (q, k, v, beta)), decays, strict=False):
+            M = weigh.chunk(k_i @ k_i.transpose(-1, -2), s, beta_i, None)
+            u = solve(M, v_i if state is None else v_i - recall(k_i, s, state, k_i.shape[1]))  # (B, H, c, P)
+            rows.append(u if directly else read(u, beta_i, s, k_i, q_i, None, state, weigh))
+            if len(rows) * chunk < k.shape[2]:
+                state = write(u, beta_i, s, k_i, state)
+        if at is not None and directly:
+            s = None if g is None else g.cumsum(-1)
+            return weigh.rows(take(q, at) @ k.transpose(-1, -2), s, beta, at) @ join(rows)
+        return take(join(rows), at)
+
+    return delta
 
 
 @in_full
@@ -66,16 +70,15 @@ def delta_matrix(q: Tensor, k: Tensor, beta: Tensor, g: Tensor | None) -> Tensor
     return made
 
 
-def _errors(k: Tensor, v: Tensor, beta: Tensor, s: Tensor | None, state: Tensor | None, numba: bool) -> Tensor:
-    """u (B, H, c, P) of a chunk."""
-    M = weigh(k @ k.transpose(-1, -2), s, beta, None, numba)
-    if state is not None:
-        v = v - recall(k, s, state, k.shape[1])
-    u: Tensor = _Solve.apply(M, v) if numba else torch.linalg.solve_triangular(M, v, upper=False, unitriangular=True)
+def _solve(M: Tensor, v: Tensor) -> Tensor:
+    """u with (I + tril(M, -1)) u = v."""
+    u: Tensor = torch.linalg.solve_triangular(M, v, upper=False, unitriangular=True)
     return u
 
 
 class _Solve(torch.autograd.Function):
+    """The same, compiled."""
+
     @staticmethod
     def forward(ctx: Any, M: Tensor, v: Tensor) -> Tensor:
         M, u = M.contiguous(), v.clone(memory_format=torch.contiguous_format)
@@ -110,3 +113,6 @@ def _substitute_back(M: Any, v: Any) -> None:
                 a = M[b, i, j]
                 for p in range(v.shape[2]):
                     v[b, j, p] -= a * v[b, i, p]
+
+
+delta_torch, delta_numba = _in_chunks(TORCH, _solve), _in_chunks(COMPILED, _Solve.apply)

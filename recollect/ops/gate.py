@@ -2,20 +2,17 @@
 
 from typing import Any
 
-import numpy as np
 import torch
 from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
+from recollect.ops.compiled import FUSED, ONE, exp
 from recollect.ops.precision import full
-from recollect.ops.scan_numba import exp
-
-ONE = np.float32(1)  # keeps single precision single, and double double
 
 
-def gate(x: Tensor, z: Tensor) -> Tensor:
+def gate_torch(x: Tensor, z: Tensor) -> Tensor:
     """The equation itself. x and z have the same shape."""
     return x * F.silu(z)
 
@@ -40,18 +37,17 @@ class _Gate(torch.autograd.Function):
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
         x, z = ctx.saved_tensors
         dx, dz = torch.empty_like(x), torch.empty_like(z)
-        arrays = [m.view(-1).numpy() for m in (dy.contiguous(), x, z, dx, dz)]
-        _backward(*arrays)
+        _backward(*(m.view(-1).numpy() for m in (dy.contiguous(), x, z, dx, dz)))
         return dx, dz
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(cache=True, fastmath=FUSED, error_model="numpy")
 def _forward(x: Any, z: Any, y: Any) -> None:
     for i in range(len(x)):
         y[i] = x[i] * z[i] / (ONE + exp(-z[i]))
 
 
-@njit(cache=True, fastmath={"contract"}, error_model="numpy")
+@njit(cache=True, fastmath=FUSED, error_model="numpy")
 def _backward(dy: Any, x: Any, z: Any, dx: Any, dz: Any) -> None:
     for i in range(len(x)):
         s = ONE / (ONE + exp(-z[i]))

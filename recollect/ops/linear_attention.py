@@ -22,30 +22,27 @@ class FeatureMap(NamedTuple):
     weights: Callable[[Tensor, Tensor], Tensor]
 
 
-def taylor_features(x: Tensor) -> Tensor:
+def _taylor_features(x: Tensor) -> Tensor:
     """[1, x/F^(1/4), vec(x xᵀ)/√(2F)]: the second Taylor polynomial of exp(q · k/√F), 1 + F + F² features."""
     width = x.shape[-1]
     square = (x.unsqueeze(-1) * x.unsqueeze(-2)).flatten(-2) / math.sqrt(2 * width)
     return torch.cat((torch.ones_like(x[..., :1]), x * width**-0.25, square), dim=-1)
 
 
-def taylor_weights(q: Tensor, k: Tensor) -> Tensor:
+def _taylor_weights(q: Tensor, k: Tensor) -> Tensor:
     """1 + a + a²/2 with a = q · k/√F, as ((1 + a)/√2)² + 1/2; the 1 is one more column of q and k."""
     q = F.pad(q / math.sqrt(2 * q.shape[-1]), (0, 1), value=math.sqrt(0.5))
     return (q @ F.pad(k, (0, 1), value=1.0).mT).square().add_(0.5)
 
 
-def taylor_size(width: int) -> int:
-    """How many features the Taylor map has."""
-    return 1 + width + width**2
-
-
 DOT = FeatureMap(lambda x: x, lambda width: width, lambda q, k: q @ k.mT)
-TAYLOR = FeatureMap(taylor_features, taylor_size, taylor_weights)
+TAYLOR = FeatureMap(_taylor_features, lambda width: 1 + width + width**2, _taylor_weights)
 
 
-def linear_attention_loop(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap = DOT) -> Tensor:
-    """The judge: the state Σ_j φ(k_j) ⊗ v_j, one token at a time."""
+def linear_attention_loop(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap = DOT, at: Tensor | None = None) -> Tensor:
+    """The judge: the state Σ_j φ(k_j) ⊗ v_j, one token at a time; a few rows `at` directly."""
+    if at is not None:
+        return linear_attention_at(q, k, v, phi, at)
     q, k = phi.features(q), phi.features(k)
     state = torch.zeros_like(k[..., 0, :, None] * v[..., 0, None, :])  # (..., F', P)
     rows = []
@@ -55,8 +52,10 @@ def linear_attention_loop(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap = DOT
     return torch.stack(rows, dim=-2)
 
 
-def linear_attention(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap = DOT) -> Tensor:
-    """The faster of the two forms below: pairs up to a length that grows with the state (measured on one thread)."""
+def linear_attention_torch(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap = DOT, at: Tensor | None = None) -> Tensor:
+    """The fastest way: pairs up to a length that grows with the state (measured on one thread), rows `at` directly."""
+    if at is not None:
+        return linear_attention_at(q, k, v, phi, at)
     few = q.shape[-2] <= 2 * CHUNK + phi.size(q.shape[-1])
     return linear_attention_pairs(q, k, v, phi) if few else linear_attention_chunks(q, k, v, phi)
 
@@ -77,7 +76,7 @@ def linear_attention_chunks(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap = D
     return y.flatten(-3, -2)[..., :length, :]
 
 
-def linear_attention_at(q: Tensor, k: Tensor, v: Tensor, at: Tensor, phi: FeatureMap = DOT) -> Tensor:
+def linear_attention_at(q: Tensor, k: Tensor, v: Tensor, phi: FeatureMap, at: Tensor) -> Tensor:
     """The rows `at` (B, Q) only: q (B, H, Q, F) holds just these, k (B, H, L, F) and v (B, H, L, P) all."""
     seen = torch.arange(k.shape[-2], device=k.device) <= at[:, None, :, None]  # (B, 1, Q, L)
     return (phi.weights(q, k) * seen) @ v

@@ -1,22 +1,16 @@
 """A gate between 0 and 1: y = σ(r) ⊙ x."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 import torch
 from numba import njit, prange
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from recollect.ops.scan_numba import exp
-from recollect.ops.threads import numba_threads
-
-Array: TypeAlias = NDArray[Any]
-ONE = np.float32(1)  # keeps single precision single, and double double
+from recollect.ops.compiled import ONE, Array, exp, threaded
 
 
-def sigmoid_gate(r: Tensor, x: Tensor) -> Tensor:
+def sigmoid_gate_torch(r: Tensor, x: Tensor) -> Tensor:
     """The equation itself. r and x have the same shape."""
     return torch.sigmoid(r) * x
 
@@ -33,18 +27,16 @@ class _SigmoidGate(torch.autograd.Function):
         r, x = r.contiguous(), x.contiguous()
         ctx.save_for_backward(r, x)
         y = torch.empty_like(x)
-        run = _forward if numba_threads() == 1 else _forward_parallel
-        run(*(m.flatten(1).numpy() for m in (r, x, y)))
+        threaded(_forward, _forward_parallel)(*(m.flatten(1).numpy() for m in (r, x, y)))
         return y
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
+    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
         r, x = ctx.saved_tensors
-        grad_r, grad_x = torch.empty_like(r), torch.empty_like(x)
-        run = _backward if numba_threads() == 1 else _backward_parallel
-        run(*(m.flatten(1).numpy() for m in (r, x, grad.contiguous(), grad_r, grad_x)))
-        return grad_r, grad_x
+        dr, dx = torch.empty_like(r), torch.empty_like(x)
+        threaded(_backward, _backward_parallel)(*(m.flatten(1).numpy() for m in (r, x, dy.contiguous(), dr, dx)))
+        return dr, dx
 
 
 @njit(cache=True, error_model="numpy")

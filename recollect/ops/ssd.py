@@ -5,10 +5,11 @@
 which is y = M x with M_ij = (C_i · B_j) e^{s_i - s_j} Δ_j for j <= i, and D added where j = i. Every decay is the
 exponential of a difference that is never positive, or a product of such. x is (B, H, L, P), Δ and g (B, H, L), D (H,),
 B and C (B, G, L, N): G groups of neighbouring heads share B and C. In a chunk s counts from its start; s = None means
-no decay, D = None no skip.
+no decay, D = None no skip. All forms return y (B, H, L, P), or its rows `at` (B, H, Q, P); the loop has no chunks.
 """
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -16,16 +17,16 @@ from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from recollect.ops.compiled import ASSOCIATIVE, exp
 from recollect.ops.precision import in_full
 from recollect.ops.rows import take_rows
-from recollect.ops.scan_numba import exp
-
-ASSOCIATIVE = {"reassoc", "contract", "nsz"}
 
 
 @in_full
-def ssd_loop(x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
-    """The judge: one token at a time. Returns y (B, H, L, P)."""
+def ssd_loop(
+    x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor, chunk: int, at: Tensor | None = None
+) -> Tensor:
+    """The judge: one token at a time."""
     B, C = (m.repeat_interleave(x.shape[1] // m.shape[1], dim=1) for m in (B, C))
     h = x.new_zeros(*x.shape[:2], B.shape[-1], x.shape[-1])  # (B, H, N, P)
     rows = []
@@ -33,31 +34,41 @@ def ssd_loop(x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor) 
         decay, step = g[:, :, t, None, None].exp(), dt[:, :, t, None, None]
         h = decay * h + step * B[:, :, t, :, None] * x[:, :, t, None, :]
         rows.append((h * C[:, :, t, :, None]).sum(-2) + D.unsqueeze(-1) * x[:, :, t])
-    return torch.stack(rows, dim=2)
+    return take(torch.stack(rows, dim=2), at)
+
+
+class Weigh(NamedTuple):
+    """From the scores C_i · B_j of each group to M (B, H, ...): all c x c of a chunk, or the rows `at` without D."""
+
+    chunk: Callable[[Tensor, Tensor | None, Tensor, Tensor | None], Tensor]
+    rows: Callable[[Tensor, Tensor | None, Tensor, Tensor], Tensor]
+
+
+def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
+    """The same in chunks of matrix products, whose weights are made this way."""
+
+    @in_full
+    def ssd(
+        x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor, chunk: int, at: Tensor | None = None
+    ) -> Tensor:
+        if at is not None and few(at, x.shape[2], chunk):
+            M = weigh.rows(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, at)
+            return torch.addcmul(M @ x, D[:, None, None], take(x, at))
+        state, rows = None, []
+        for x_i, dt_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, g, B, C)), strict=True):
+            s = g_i.cumsum(-1)
+            rows.append(read(x_i, dt_i, s, B_i, C_i, D, state, weigh))
+            if len(rows) * chunk < x.shape[2]:
+                state = write(x_i, dt_i, s, B_i, state)
+        return take(join(rows), at)
+
+    return ssd
 
 
 @in_full
-def ssd(
-    x: Tensor,
-    dt: Tensor,
-    g: Tensor,
-    B: Tensor,
-    C: Tensor,
-    D: Tensor,
-    chunk: int,
-    at: Tensor | None = None,
-    numba: bool = False,
-) -> Tensor:
-    """The same in chunks of matrix products: y (B, H, L, P), or its rows `at` (B, H, Q, P)."""
-    if at is not None and few(at, x.shape[2], chunk):
-        return torch.addcmul(ssd_rows(dt, g, B, C, at, numba) @ x, D[:, None, None], take(x, at))
-    state, rows = None, []
-    for x_i, dt_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, g, B, C)), strict=True):
-        s = g_i.cumsum(-1)
-        rows.append(read(x_i, dt_i, s, B_i, C_i, D, state, numba))
-        if len(rows) * chunk < x.shape[2]:
-            state = write(x_i, dt_i, s, B_i, state)
-    return take(join(rows), at)
+def ssd_matrix(dt: Tensor, g: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None = None) -> Tensor:
+    """M (B, H, L, L)."""
+    return _weigh(C @ B.transpose(-1, -2), None if g is None else g.cumsum(-1), dt, D)
 
 
 def few(at: Tensor, length: int, chunk: int) -> bool:
@@ -80,39 +91,11 @@ def take(m: Tensor, at: Tensor | None) -> Tensor:
     return m if at is None else take_rows(m.transpose(1, 2), at).transpose(1, 2)
 
 
-@in_full
-def ssd_matrix(dt: Tensor, g: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None = None) -> Tensor:
-    """M (B, H, L, L)."""
-    return weigh(C @ B.transpose(-1, -2), None if g is None else g.cumsum(-1), dt, D)
-
-
-def ssd_rows(dt: Tensor, g: Tensor | None, B: Tensor, C: Tensor, at: Tensor, numba: bool = False) -> Tensor:
-    """The rows `at` (B, Q) of M without D, (B, H, Q, L)."""
-    scores = take(C, at) @ B.transpose(-1, -2)
-    if numba and g is not None:
-        made: Tensor = _WeighRows.apply(scores, g.cumsum(-1), dt, at)
-        return made
-    M = scores.repeat_interleave(dt.shape[1] // B.shape[1], dim=1) * dt.unsqueeze(2)
-    future = at[:, None, :, None] < torch.arange(dt.shape[2], device=dt.device)
-    if g is None:
-        return M.masked_fill(future, 0)
-    s = g.cumsum(-1)
-    gap = torch.take_along_dim(s, at.unsqueeze(1), dim=2).unsqueeze(-1) - s.unsqueeze(2)
-    return M * gap.masked_fill(future, -torch.inf).exp()
-
-
 def read(
-    x: Tensor,
-    dt: Tensor,
-    s: Tensor | None,
-    B: Tensor,
-    C: Tensor,
-    D: Tensor | None,
-    state: Tensor | None,
-    numba: bool = False,
+    x: Tensor, dt: Tensor, s: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None, state: Tensor | None, weigh: Weigh
 ) -> Tensor:
     """A chunk's outputs (B, H, c, P), from its own tokens and from the state before it (B, G, N, H/G · P)."""
-    y = weigh(C @ B.transpose(-1, -2), s, dt, D, numba) @ x
+    y = weigh.chunk(C @ B.transpose(-1, -2), s, dt, D) @ x
     return y if state is None else y + recall(C, s, state, x.shape[1])
 
 
@@ -135,11 +118,7 @@ def write(x: Tensor, dt: Tensor, s: Tensor | None, B: Tensor, state: Tensor | No
     return torch.addcmul(added, decay.unsqueeze(2), state)
 
 
-def weigh(scores: Tensor, s: Tensor | None, dt: Tensor, D: Tensor | None = None, numba: bool = False) -> Tensor:
-    """From the scores C_i · B_j of each group (B, G, c, c) to M (B, H, c, c)."""
-    if numba and s is not None:
-        made: Tensor = _Weigh.apply(scores, s, dt, D)
-        return made
+def _weigh(scores: Tensor, s: Tensor | None, dt: Tensor, D: Tensor | None) -> Tensor:
     M = scores.repeat_interleave(dt.shape[1] // scores.shape[1], dim=1) * dt.unsqueeze(-2)
     if s is None:
         M = M.tril()
@@ -149,8 +128,17 @@ def weigh(scores: Tensor, s: Tensor | None, dt: Tensor, D: Tensor | None = None,
     return M if D is None else M + D[:, None, None] * torch.eye(M.shape[-1], dtype=M.dtype, device=M.device)
 
 
+def _weigh_rows(scores: Tensor, s: Tensor | None, dt: Tensor, at: Tensor) -> Tensor:
+    M = scores.repeat_interleave(dt.shape[1] // scores.shape[1], dim=1) * dt.unsqueeze(2)
+    future = at[:, None, :, None] < torch.arange(dt.shape[2], device=dt.device)
+    if s is None:
+        return M.masked_fill(future, 0)
+    gap = torch.take_along_dim(s, at.unsqueeze(1), dim=2).unsqueeze(-1) - s.unsqueeze(2)
+    return M * gap.masked_fill(future, -torch.inf).exp()
+
+
 class _Weigh(torch.autograd.Function):
-    """The lower triangle only, each row's decays from the row above: no exponential per entry."""
+    """The same: the lower triangle only, each row's decays from the row above, no exponential per entry."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, D: Tensor | None) -> Tensor:
@@ -167,8 +155,7 @@ class _Weigh(torch.autograd.Function):
     def backward(ctx: Any, dM: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
         given: tuple[Tensor, ...] = ctx.saved_tensors
         scores, s, dt = (torch.zeros_like(m) for m in given)
-        arrays = [m.numpy() for m in (dM.contiguous(), *given, scores, s, dt)]
-        _weigh_backward(*arrays)
+        _weigh_backward(*(m.numpy() for m in (dM.contiguous(), *given, scores, s, dt)))
         D = dM.diagonal(dim1=-2, dim2=-1).sum((0, 2)) if ctx.needs_input_grad[3] else None
         return scores, s, dt, D
 
@@ -231,8 +218,7 @@ class _WeighRows(torch.autograd.Function):
     def backward(ctx: Any, dM: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         given: tuple[Tensor, ...] = ctx.saved_tensors
         scores, s, dt = (torch.zeros_like(m) for m in given[:3])
-        arrays = [m.numpy() for m in (dM.contiguous(), *given, scores, s, dt)]
-        _rows_backward(*arrays)
+        _rows_backward(*(m.numpy() for m in (dM.contiguous(), *given, scores, s, dt)))
         return scores, s, dt, None
 
 
@@ -272,3 +258,7 @@ def _rows_backward(dM: Any, scores: Any, s: Any, dt: Any, at: Any, d_scores: Any
                 i = at[b, q]
                 d_dt[b, h, i] += dM[b, h, q, i] * scores[b, h // heads, q, i]
                 d_scores[b, h // heads, q, i] += dM[b, h, q, i] * dt[b, h, i]
+
+
+TORCH, COMPILED = Weigh(_weigh, _weigh_rows), Weigh(_Weigh.apply, _WeighRows.apply)
+ssd_torch, ssd_numba = _in_chunks(TORCH), _in_chunks(COMPILED)

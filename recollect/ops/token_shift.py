@@ -1,21 +1,17 @@
 """Token shift, every token blended with the one before it: y_t = μ ⊙ x_t + (1 - μ) ⊙ x_{t-1}, with x_{-1} = 0."""
 
-from typing import Any, TypeAlias
+from typing import Any
 
-import numpy as np
 import torch
 from numba import njit, prange
-from numpy.typing import NDArray
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from recollect.ops.threads import numba_threads
-
-Array: TypeAlias = NDArray[Any]
+from recollect.ops.compiled import Array, sum_rows, threaded
 
 
-def token_shift(x: Tensor, mu: Tensor) -> Tensor:
+def token_shift_torch(x: Tensor, mu: Tensor) -> Tensor:
     """x (B, L, D), μ (D,)."""
     x = x.to(mu.dtype)
     return torch.lerp(previous(x), x, mu)
@@ -38,8 +34,7 @@ class _TokenShift(torch.autograd.Function):
         x, mu = x.contiguous(), mu.contiguous()
         ctx.save_for_backward(x, mu)
         y = torch.empty_like(x)
-        run = _forward if numba_threads() == 1 else _forward_parallel
-        run(x.numpy(), mu.numpy(), y.numpy())
+        threaded(_forward, _forward_parallel)(x.numpy(), mu.numpy(), y.numpy())
         return y
 
     @staticmethod
@@ -47,18 +42,8 @@ class _TokenShift(torch.autograd.Function):
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, Tensor]:
         x, mu = ctx.saved_tensors
         grad_x, sums = torch.empty_like(x), x.new_zeros(x.shape[0], x.shape[2])
-        run = _backward if numba_threads() == 1 else _backward_parallel
-        run(x.numpy(), mu.numpy(), grad.contiguous().numpy(), grad_x.numpy(), sums.numpy())
+        threaded(_backward, _backward_parallel)(*(m.numpy() for m in (x, mu, grad.contiguous(), grad_x, sums)))
         return grad_x, torch.from_numpy(sum_rows(sums.numpy()))
-
-
-@njit(cache=True)
-def sum_rows(x: Array) -> Array:
-    """The sum over the first axis, row after row whatever the number of threads."""
-    total: Array = np.zeros_like(x[0])
-    for b in range(x.shape[0]):
-        total += x[b]
-    return total
 
 
 @njit(cache=True)

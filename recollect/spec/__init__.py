@@ -4,7 +4,7 @@ from recollect.spec.base import Frozen, canonical
 from recollect.spec.compose import make_spec
 from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
 from recollect.spec.names import mixer_options
-from recollect.spec.run import NUMERICS, ComputeSpec, Kernel, ModelSpec, RunSpec, TrainSpec
+from recollect.spec.run import NUMERICS, ComputeSpec, ModelSpec, RunSpec, TrainSpec
 from recollect.spec.tasks import TASKS, TaskOptions
 from recollect.spec.tasks.recall import RecallOptions
 
@@ -15,7 +15,6 @@ __all__ = [
     "ComputeSpec",
     "ForeignOptions",
     "Frozen",
-    "Kernel",
     "MixerOptions",
     "ModelSpec",
     "RecallOptions",

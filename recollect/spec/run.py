@@ -2,14 +2,14 @@
 
 from typing import Annotated, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, field_validator, model_validator
 
-from recollect.errors import sentence
+from recollect.errors import nearest, sentence
+from recollect.ops.forms import CPU_ONLY, KERNELS, OPS, Kernel, form_of
 from recollect.spec.base import As, Frozen, canonical, digest
 from recollect.spec.mixers import MixerOptions, MixerSpec
 from recollect.spec.tasks import TaskSpec
 
-Kernel = Literal["numba", "torch", "loop"]
 Block = Literal["mixer+mlp", "mixer", "mamba"]
 
 NUMERICS = 1
@@ -104,6 +104,14 @@ class ComputeSpec(Frozen):
     threads: PositiveInt = 1
     kernel: Kernel = Field("numba", description="the ops' form: numba (CPU), torch (any device), loop (the judge)")
 
+    @field_validator("kernel")
+    @classmethod
+    def is_known(cls, kernel: Kernel) -> Kernel:
+        """Refuse a kernel of which no op has a form."""
+        if kernel not in KERNELS:
+            raise ValueError(f"unknown name '{kernel}'{nearest(kernel, KERNELS)}")
+        return kernel
+
 
 class RunSpec(Frozen):
     """Everything that can change a result."""
@@ -125,9 +133,24 @@ class RunSpec(Frozen):
         mixer = filled if isinstance(model.mixer, tuple) else filled[0]
         if mixer != model.mixer:
             object.__setattr__(self, "model", model.model_copy(update={"mixer": mixer}))
-        if self.compute.device != "cpu" and self.compute.kernel == "numba":
-            raise ValueError(f"compute.kernel: numba runs on the CPU only (device {self.compute.device}); use torch")
+        kernel, device = self.compute.kernel, self.compute.device
+        if device != "cpu" and kernel in CPU_ONLY:
+            raise ValueError(f"compute.kernel: {kernel} runs on the CPU only (device {device}); use torch")
+        for op in self.ops:
+            if kernel not in OPS[op]:
+                raise ValueError(f"compute.kernel: {kernel} has no form of {op}; allowed: {', '.join(OPS[op])}")
         return self
+
+    @property
+    def ops(self) -> tuple[str, ...]:
+        """The ops that its model and its loss are made of, each once."""
+        own = [op for mixer in self.model.mixers for op in mixer.uses()]
+        norms = ["rms_norm"] if "mamba" in self.model.blocks else []
+        return tuple(dict.fromkeys([*own, *norms, "answer_loss"]))
+
+    def forms(self) -> dict[str, str]:
+        """Op -> the function that its kernel runs."""
+        return {op: form_of(op, self.compute.kernel) for op in self.ops}
 
     def at(self, lr: float, seed: int) -> "RunSpec":
         """The run of the same cell with this learning rate and seed, or one sentence."""

@@ -13,9 +13,9 @@ from torch import Tensor, nn
 from recollect.mixers import Mixer, Place, place_mixer
 from recollect.mixers.mixer import rows_at
 from recollect.mixers.parts import RMSNorm
-from recollect.spec import Kernel, ModelSpec, RunSpec
+from recollect.ops.forms import KERNELS, Kernel
+from recollect.spec import ModelSpec, RunSpec
 from recollect.spec.run import Block as BlockKind
-from recollect.tasks import make_task
 from recollect.training.initialisation import initialise
 
 
@@ -38,7 +38,7 @@ class Block(nn.Module):
     def __init__(self, spec: ModelSpec, mixer: Mixer, kind: BlockKind, place: Place) -> None:
         super().__init__()
         d = place.d_model
-        self.norm: nn.Module = RMSNorm(d, kernel=place.kernel) if kind == "mamba" else nn.LayerNorm(d)
+        self.norm: nn.Module = RMSNorm(d, place.kernel) if kind == "mamba" else nn.LayerNorm(d)
         self.mixer = mixer
         self.mlp = build_mlp(spec, place) if kind == "mixer+mlp" else None
         self.mlp_norm = nn.LayerNorm(d) if self.mlp is not None else None
@@ -68,7 +68,7 @@ def build_mlp(spec: ModelSpec, place: Place) -> nn.Module:
 class Model(nn.Module):
     """Stacks mixers."""
 
-    def __init__(self, spec: ModelSpec, vocab_size: int, length: int, kernel: Kernel = "numba") -> None:
+    def __init__(self, spec: ModelSpec, vocab_size: int, length: int, kernel: Kernel = KERNELS[0]) -> None:
         super().__init__()
         d = spec.d_model
         self.spec, self.length = spec, length
@@ -120,15 +120,13 @@ class Model(nn.Module):
 
 def build_model(spec: RunSpec) -> Model:
     """The model of a spec (its weights come from torch's global generator)."""
-    task = make_task(spec.task)
-    return Model(spec.model, task.vocab_size, task.length, spec.compute.kernel)
+    return Model(spec.model, spec.task.vocab_size, spec.task.length, spec.compute.kernel)
 
 
 def sizes(spec: RunSpec) -> tuple[int, int]:
     """Parameters and state size of a spec's model, without its memory."""
-    task = make_task(spec.task)
     with torch.device("meta"):
-        model = Model(spec.model, task.vocab_size, task.length, kernel="torch")
+        model = build_model(spec)
     return model.n_params(), model.state_size()
 
 

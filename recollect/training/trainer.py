@@ -10,7 +10,7 @@ import torch
 from torch import Tensor, nn
 
 from recollect.mixers.parts import ShortConv
-from recollect.ops.loss import answer_loss, answer_loss_plain
+from recollect.ops.forms import pick
 from recollect.spec import RunSpec, TrainSpec
 from recollect.tasks import IGNORED, Batch, Supply, Task
 from recollect.tasks.streams import derive
@@ -93,7 +93,7 @@ def loss_at(model: Model, batch: Batch, spec: RunSpec) -> tuple[Tensor, Tensor]:
     tokens, at, target = tensors(batch, device)
     with torch.autocast(device.type, torch.bfloat16, enabled=spec.compute.precision == "bf16"):
         features = model.features(tokens, at)
-    judge = answer_loss_plain if spec.compute.kernel == "loop" else answer_loss
+    judge = pick("answer_loss", spec.compute.kernel)
     loss, right = judge(features.float().flatten(0, 1), model.head_weight, target.flatten())
     return loss, right.unflatten(0, target.shape)
 

@@ -7,6 +7,8 @@ import torch
 from torch import Tensor
 
 from recollect.mixers import MatrixMixer, Mixer, build_mixer
+from recollect.ops import forms
+from recollect.spec import MIXERS, mixer_options
 from tests.support.mixer_rows import ROWS, VALUE_LINEAR, label
 
 B, L, D = 2, 12, 16
@@ -26,6 +28,21 @@ def make(row: tuple[str, dict[str, Any]], d_model: int = D, length: int = L, **p
 
 def draw(batch: int = B, length: int = L, d_model: int = D) -> Tensor:
     return torch.randn(batch, length, d_model, dtype=torch.float64, generator=torch.Generator().manual_seed(1))
+
+
+def test_every_mixer_has_a_row() -> None:
+    assert {name for name, _ in ROWS} == set(MIXERS)
+
+
+@every_mixer
+def test_a_mixer_picks_the_ops_that_its_options_name(
+    row: tuple[str, dict[str, Any]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picked, form_of = set[str](), forms.form_of
+    monkeypatch.setattr(forms, "form_of", lambda op, kernel: picked.add(op) or form_of(op, kernel))
+    name, options = row
+    build_mixer(name, d_model=D, length=L, **options)
+    assert picked == set(mixer_options(name, options).uses())
 
 
 @every_mixer

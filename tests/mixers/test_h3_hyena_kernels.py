@@ -40,7 +40,7 @@ def complex_of(pairs: Array) -> Array:
 @pytest.mark.parametrize("length", [1, 2, 7, 33, 100])
 def test_the_diagonal_kernel_is_scipys_impulse_response(length: int) -> None:
     torch.manual_seed(0)
-    ssm = DiagonalSSM(3, 8).double()
+    ssm = DiagonalSSM(3, 8, "torch").double()
     p = numbers(ssm)
     B, C = complex_of(p["B"]), complex_of(p["C"])
     for head, kernel in enumerate(ssm(length).detach().numpy()):
@@ -116,7 +116,7 @@ def test_h3_stays_finite_with_extreme_steps_and_decays(d_state: int) -> None:
 
 
 def test_a_mode_whose_discrete_decay_is_exactly_zero_has_finite_gradients() -> None:
-    ssm = DiagonalSSM(1, 2).double()
+    ssm = DiagonalSSM(1, 2, "torch").double()
     nn.init.constant_(ssm.log_dt, math.log(4.0))  # with A = -1/2 this makes 1 + ΔA/2 zero
     ssm(33).sum().backward()
     assert all(p.grad is not None and p.grad.isfinite().all() for p in ssm.parameters())

@@ -12,7 +12,7 @@ from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.mixers.deltanet import DeltaNet
 from recollect.mixers.gated_deltanet import GatedDeltaNet
-from recollect.ops.delta import delta, delta_loop
+from recollect.ops.forms import KERNELS, pick
 from tests.support.oracles.delta import (
     fla_delta,
     fla_gated_delta,
@@ -40,17 +40,14 @@ def assert_close(ours: Tensor, judge: Tensor, name: str) -> None:
         (transformers_delta, True),
     ],
 )
-@pytest.mark.parametrize("form", ["loop", "torch", "numba"])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("length", [1, 20, 70])
-def test_the_core_and_its_gradients_equal_the_oracle(length: int, form: str, oracle: Core, gated: bool) -> None:
+def test_the_core_and_its_gradients_equal_the_oracle(length: int, kernel: str, oracle: Core, gated: bool) -> None:
     torch.manual_seed(0)
     q, k, v = (torch.randn(2, 3, length, width) for width in (8, 8, 6))
     beta, g = torch.rand(2, 2, 3, length)
     inputs = [m.requires_grad_() for m in (q, F.normalize(k, dim=-1), v, beta, *([-g] if gated else []))]
-    if form == "loop":
-        ours = delta_loop(*inputs)
-    else:
-        ours = delta(*inputs[:4], inputs[4] if gated else None, chunk=32, numba=form == "numba")
+    ours = pick("delta", kernel)(*inputs[:4], inputs[4] if gated else None, chunk=32)
     judge, weights = oracle(*inputs), torch.randn(2, 3, length, 6)
     assert_close(ours, judge, "o")
     gradients = [torch.autograd.grad((y * weights).sum(), inputs, allow_unused=True) for y in (ours, judge)]

@@ -8,7 +8,7 @@ import torch
 from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.mixers.mamba2 import Mamba2
-from recollect.ops.ssd import ssd
+from recollect.ops.forms import KERNELS, pick
 from tests.support.oracles.mamba2 import theirs, transformers_mamba2, transformers_ssd
 
 TOLERANCE = 1e-5
@@ -44,15 +44,15 @@ def test_outputs_and_all_gradients_equal_the_oracle(kernel: Any, length: int, op
         )
 
 
-@pytest.mark.parametrize("numba", [False, True])
+@pytest.mark.parametrize("kernel", KERNELS)
 @pytest.mark.parametrize("groups", [1, 2, 4])
-def test_the_core_equals_the_oracle_with_groups(groups: int, numba: bool) -> None:
+def test_the_core_equals_the_oracle_with_groups(groups: int, kernel: str) -> None:
     torch.manual_seed(0)
     x, dt, A, D = torch.randn(2, 4, 70, 6), torch.rand(2, 4, 70), -torch.rand(4), torch.randn(4)
     B, C = torch.randn(2, 2, groups, 70, 5)
     inputs = [m.requires_grad_() for m in (x, dt, A, B, C, D)]
     weights = torch.randn_like(x)
-    outputs = [ssd(x, dt, dt * A.unsqueeze(-1), B, C, D, chunk=32, numba=numba), transformers_ssd(*inputs)]
+    outputs = [pick("ssd", kernel)(x, dt, dt * A.unsqueeze(-1), B, C, D, chunk=32), transformers_ssd(*inputs)]
     gradients = [torch.autograd.grad((y * weights).sum(), inputs) for y in outputs]
     torch.testing.assert_close(outputs[0], outputs[1], rtol=TOLERANCE, atol=TOLERANCE)
     for ours, judge in zip(*gradients, strict=True):

@@ -8,8 +8,9 @@ from torch.nn import functional as F
 from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.mixers.parts import join_heads, split_heads
-from recollect.mixers.sliding_attention import SlidingAttention, block_size, window_blocks, window_weights
+from recollect.mixers.sliding_attention import SlidingAttention
 from recollect.ops.rotary import rotate
+from recollect.ops.window_attention import block_size, window_attention_loop, window_blocks
 
 D, LONG = 16, 300
 EXACT = {"rtol": 1e-9, "atol": 1e-11}
@@ -61,7 +62,7 @@ def test_blocks_equal_the_masked_matrix_with_gradients(length: int, window: int)
     g = torch.Generator().manual_seed(3)
     qkv = [torch.randn(2, 3, length, 4, dtype=torch.float64, generator=g).requires_grad_() for _ in range(3)]
     q, k, v = qkv
-    y, judge = window_blocks(q, k, v, window), window_weights(q, k, window) @ v
+    y, judge = window_blocks(q, k, v, window), window_attention_loop(q, k, v, window)
     torch.testing.assert_close(y, judge, **EXACT)
     for ours, theirs in zip(gradients(y, qkv), gradients(judge, qkv), strict=True):
         torch.testing.assert_close(ours, theirs, **EXACT)

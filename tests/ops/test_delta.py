@@ -1,15 +1,17 @@
 """The delta rule, plain and gated: the chunked forms against the loop."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from recollect.ops.delta import delta, delta_loop, delta_matrix
-from recollect.ops.ssd import take
+from recollect.ops.delta import delta_loop, delta_matrix, delta_numba, delta_torch
 
 Inputs = list[Tensor]
-both_forms = pytest.mark.parametrize("numba", [False, True], ids=["torch", "numba"])
+Form = Callable[..., Tensor]
+both_forms = pytest.mark.parametrize("form", [delta_torch, delta_numba], ids=["torch", "numba"])
 both_rules = pytest.mark.parametrize("gated", [False, True], ids=["plain", "gated"])
 
 
@@ -22,10 +24,8 @@ def draw(batch: int, length: int, gated: bool, heads: int = 2, key: int = 5, val
     return [m.requires_grad_() for m in (made if gated else made[:4])]
 
 
-def fast(inputs: Inputs, chunk: int, at: Tensor | None = None, numba: bool = False) -> Tensor:
-    q, k, v, beta, g = inputs if len(inputs) == 5 else [*inputs, None]
-    assert q is not None
-    return delta(q, k, v, beta, g, chunk, at, numba)  # type: ignore[arg-type]
+def run(form: Form, inputs: Inputs, chunk: int = 8, at: Tensor | None = None) -> Tensor:
+    return form(*inputs, *[None] * (5 - len(inputs)), chunk, at)
 
 
 def gradients(y: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
@@ -43,28 +43,30 @@ def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
 @both_rules
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 33])
-def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length: int, gated: bool, numba: bool) -> None:
+def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length: int, gated: bool, form: Form) -> None:
     inputs = draw(batch, length, gated)
-    assert_same(fast(inputs, chunk=8, numba=numba), delta_loop(*inputs), inputs)
+    assert_same(run(form, inputs), run(delta_loop, inputs), inputs)
 
 
 @both_forms
 @both_rules
 @pytest.mark.parametrize(("heads", "key", "value"), [(1, 1, 7), (3, 9, 1), (1, 40, 24)])
-def test_any_heads_and_widths_work(heads: int, key: int, value: int, gated: bool, numba: bool) -> None:
+def test_any_heads_and_widths_work(heads: int, key: int, value: int, gated: bool, form: Form) -> None:
     inputs = draw(2, 19, gated, heads, key, value)
-    assert_same(fast(inputs, chunk=6, numba=numba), delta_loop(*inputs), inputs)
+    assert_same(run(form, inputs, chunk=6), run(delta_loop, inputs), inputs)
 
 
 @both_forms
 @both_rules
 @pytest.mark.parametrize(("length", "asked"), [(33, 3), (33, 16), (33, 30), (5, 2), (5, 4)])
 def test_asked_rows_equal_the_rows_of_the_loop_with_all_gradients(
-    length: int, asked: int, gated: bool, numba: bool
+    length: int, asked: int, gated: bool, form: Form
 ) -> None:
     inputs = draw(2, length, gated)
     at = torch.randint(length, (2, asked), generator=torch.Generator().manual_seed(asked))
-    assert_same(fast(inputs, chunk=8, at=at, numba=numba), take(delta_loop(*inputs), at), inputs)
+    judge = torch.take_along_dim(run(delta_loop, inputs), at[:, None, :, None], dim=2)
+    assert torch.equal(run(delta_loop, inputs, at=at), judge)
+    assert_same(run(form, inputs, at=at), judge, inputs)
 
 
 @both_rules
@@ -73,7 +75,7 @@ def test_the_matrix_times_the_values_is_the_output(gated: bool) -> None:
     q, k, v, beta = inputs[:4]
     M = delta_matrix(q, k, beta, inputs[4] if gated else None)
     assert M.triu(1).abs().max() == 0
-    torch.testing.assert_close(M @ v, delta_loop(*inputs), rtol=1e-10, atol=1e-11)
+    torch.testing.assert_close(M @ v, run(delta_loop, inputs), rtol=1e-10, atol=1e-11)
 
 
 @both_forms
@@ -81,7 +83,7 @@ def test_the_matrix_times_the_values_is_the_output(gated: bool) -> None:
 @pytest.mark.parametrize("same_keys", [False, True], ids=["keys differ", "one key"])
 @pytest.mark.parametrize("strength", [0.0, 1.0, 2.0])
 def test_extreme_decays_and_keys_stay_finite_and_true_in_single_precision(
-    decay: float, same_keys: bool, strength: float, numba: bool
+    decay: float, same_keys: bool, strength: float, form: Form
 ) -> None:
     q, k, v, beta, g = draw(2, 33, gated=True)
     k = k[:, :, :1].expand_as(k) if same_keys else k
@@ -89,7 +91,7 @@ def test_extreme_decays_and_keys_stay_finite_and_true_in_single_precision(
     exact = [m.detach().requires_grad_() for m in exact]
     single = [m.detach().float().requires_grad_() for m in exact]
     for at in (None, torch.tensor([[3, 32, 0], [5, 5, 17]])):
-        y, judge = fast(single, chunk=8, at=at, numba=numba), take(delta_loop(*exact), at)
+        y, judge = run(form, single, at=at), run(delta_loop, exact, at=at)
         torch.testing.assert_close(y.double(), judge, rtol=1e-3, atol=1e-4)
         for name, ours, true in zip("qkvβg", gradients(y, single), gradients(judge, exact), strict=True):
             assert ours.isfinite().all(), name

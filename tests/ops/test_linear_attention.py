@@ -11,17 +11,16 @@ from recollect.ops.linear_attention import (
     DOT,
     TAYLOR,
     FeatureMap,
-    linear_attention,
-    linear_attention_at,
     linear_attention_chunks,
     linear_attention_loop,
     linear_attention_pairs,
+    linear_attention_torch,
 )
 
 EXACT = {"rtol": 1e-9, "atol": 1e-10}
 Attend = Callable[..., Tensor]
 FAST: dict[str, Attend] = {
-    "chosen": linear_attention,
+    "chosen": linear_attention_torch,
     "pairs": linear_attention_pairs,
     "chunks": partial(linear_attention_chunks, chunk=4),
 }
@@ -55,12 +54,13 @@ def test_the_fast_form_equals_the_loop_with_gradients(fast: Attend, phi: Feature
 
 
 @every_map
-def test_asked_rows_equal_the_loop_with_gradients(phi: FeatureMap) -> None:
+@pytest.mark.parametrize("form", [linear_attention_torch, linear_attention_loop])
+def test_asked_rows_equal_the_loop_with_gradients(form: Attend, phi: FeatureMap) -> None:
     q, k, v = draw_all(2, 33)
     at = torch.tensor([[0, 32, 5, 5], [7, 1, 31, 2]])
     index = at[:, None, :, None]
     direction = draw(2, 2, 4, 3, seed=9).detach()
-    asked = linear_attention_at(torch.take_along_dim(q, index, dim=2), k, v, at, phi)
+    asked = form(torch.take_along_dim(q, index, dim=2), k, v, phi, at)
     judge = torch.take_along_dim(linear_attention_loop(q, k, v, phi), index, dim=2)
     torch.testing.assert_close(asked, judge, **EXACT)
     gradients = [torch.autograd.grad((y * direction).sum(), [q, k, v]) for y in (asked, judge)]

@@ -6,21 +6,13 @@ import pytest
 import torch
 from torch import Tensor
 
-from recollect.ops.longconv import (
-    fft_conv,
-    fft_size,
-    long_conv,
-    long_conv_loop,
-    modes_kernel,
-    modes_kernel_loop,
-    toeplitz,
-    toeplitz_conv,
-)
+from recollect.ops.long_conv import fft_conv, fft_size, long_conv_loop, long_conv_torch, toeplitz, toeplitz_conv
+from recollect.ops.modes_kernel import modes_kernel_loop, modes_kernel_torch
 
 EXACT = {"rtol": 1e-9, "atol": 1e-10}
 LENGTHS = [1, 2, 7, 33]
 Convolution = Callable[[Tensor, Tensor], Tensor]
-every_form = pytest.mark.parametrize("fast", [long_conv, toeplitz_conv, fft_conv])
+every_form = pytest.mark.parametrize("fast", [long_conv_torch, toeplitz_conv, fft_conv])
 
 
 def draw(*shape: int, seed: int = 0) -> Tensor:
@@ -92,7 +84,7 @@ def test_the_kernel_of_modes_equals_its_recurrence_with_gradients_from_decay_zer
     weights, modes = (part.detach().requires_grad_() for part in draw_modes())
     direction = draw(3, length, seed=2).detach()
     results = []
-    for kernel in (modes_kernel, modes_kernel_loop):
+    for kernel in (modes_kernel_torch, modes_kernel_loop):
         h = kernel(weights, modes, length)
         # With a single tap the powers of the modes are all 1.
         gradients = torch.autograd.grad((h * direction).sum(), [weights, modes], allow_unused=length == 1)

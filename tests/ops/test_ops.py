@@ -3,8 +3,8 @@
 import pytest
 import torch
 
-from recollect.ops.conv import causal_conv, causal_conv_loop
-from recollect.ops.loss import CHUNK_BYTES, answer_loss, answer_loss_plain
+from recollect.ops.answer_loss import CHUNK_BYTES, answer_loss_loop, answer_loss_torch
+from recollect.ops.causal_conv import causal_conv_loop, causal_conv_torch
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 33])
@@ -15,7 +15,7 @@ def test_the_convolution_equals_its_loop_and_conv1d(length: int, bias: bool) -> 
     b = torch.randn(5, dtype=torch.float64) if bias else None
     inputs = [t.requires_grad_() for t in (x, w, b) if t is not None]
     padded = torch.nn.functional.pad(x.transpose(1, 2), (3, 0))
-    forms = [causal_conv_loop(x, w, b), causal_conv(x, w, b)]
+    forms = [causal_conv_loop(x, w, b), causal_conv_torch(x, w, b)]
     forms.append(torch.nn.functional.conv1d(padded, w.unsqueeze(1), b, groups=5).transpose(1, 2))
     seed = torch.randn_like(forms[0])
     judge = torch.autograd.grad((forms[0] * seed).sum(), inputs, retain_graph=True)
@@ -36,7 +36,7 @@ def test_the_fused_loss_equals_cross_entropy(rows: int) -> None:
     target = torch.randint(V, (rows,))
     if rows > 1:
         target[::3] = -100
-    (plain, right), (fused, hits) = answer_loss_plain(x, weight, target), answer_loss(x, weight, target)
+    (plain, right), (fused, hits) = answer_loss_loop(x, weight, target), answer_loss_torch(x, weight, target)
     torch.testing.assert_close(fused, plain)
     assert torch.equal(hits, right)
     for ours, judge in zip(
@@ -47,13 +47,13 @@ def test_the_fused_loss_equals_cross_entropy(rows: int) -> None:
 
 def test_the_fused_loss_counts_right_answers_and_leaves_no_gradient_where_none_is_asked() -> None:
     x, weight = torch.eye(3).requires_grad_(), torch.eye(3)
-    _, right = answer_loss(x, weight, torch.tensor([0, 2, -100]))
+    _, right = answer_loss_torch(x, weight, torch.tensor([0, 2, -100]))
     assert right.tolist() == [True, False, False]
     with torch.no_grad():
-        assert not answer_loss(x, weight, torch.tensor([0, 1, 2]))[0].requires_grad
+        assert not answer_loss_torch(x, weight, torch.tensor([0, 1, 2]))[0].requires_grad
 
 
 def test_a_loss_that_is_not_finite_is_said_so() -> None:
-    loss, right = answer_loss(torch.full((2, 2), float("nan")), torch.eye(2), torch.tensor([0, 1]))
+    loss, right = answer_loss_torch(torch.full((2, 2), float("nan")), torch.eye(2), torch.tensor([0, 1]))
     assert not loss.isfinite()
     assert right.sum() <= 1

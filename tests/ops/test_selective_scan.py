@@ -9,8 +9,15 @@ import torch
 from numba import njit
 from torch import Tensor
 
-from recollect.ops.scan import selective_scan_loop, selective_scan_matrix, selective_scan_numba, selective_scan_torch
-from recollect.ops.scan_numba import BLOCK, CHUNK, exp
+from recollect.ops.compiled import exp
+from recollect.ops.selective_scan import (
+    BLOCK,
+    STEPS,
+    selective_scan_loop,
+    selective_scan_matrix,
+    selective_scan_numba,
+    selective_scan_torch,
+)
 
 Scan = Callable[[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor], Tensor]
 TOLERANCE = {torch.float64: 1e-10, torch.float32: 2e-4}
@@ -57,7 +64,7 @@ def assert_equal_to_the_loop(scan: Scan, inputs: list[Tensor]) -> None:
 
 @fast_forms
 @dtypes
-@pytest.mark.parametrize("length", [1, 2, 7, CHUNK, 33, 2 * CHUNK + 1, 70])
+@pytest.mark.parametrize("length", [1, 2, 7, STEPS, 33, 2 * STEPS + 1, 70])
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_fast_form_equals_the_loop_with_gradients(scan: Scan, dtype: torch.dtype, length: int, batch: int) -> None:
     assert_equal_to_the_loop(scan, draw(batch, length, dtype=dtype))

@@ -1,13 +1,16 @@
 """SSD: the chunked forms against the loop."""
 
+from collections.abc import Callable
+
 import pytest
 import torch
 from torch import Tensor
 
-from recollect.ops.ssd import ssd, ssd_loop, ssd_matrix, take
+from recollect.ops.ssd import ssd_loop, ssd_matrix, ssd_numba, ssd_torch
 
 Inputs = list[Tensor]
-both_forms = pytest.mark.parametrize("numba", [False, True], ids=["torch", "numba"])
+Form = Callable[..., Tensor]
+both_forms = pytest.mark.parametrize("form", [ssd_torch, ssd_numba], ids=["torch", "numba"])
 
 
 def draw(batch: int, length: int, heads: int = 4, groups: int = 2, width: int = 3, state: int = 5) -> Inputs:
@@ -39,45 +42,47 @@ def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
 @both_forms
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 33])
-def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length: int, numba: bool) -> None:
+def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length: int, form: Form) -> None:
     inputs = draw(batch, length)
-    assert_same(ssd(*inputs, chunk=8, numba=numba), ssd_loop(*inputs), inputs)
+    assert_same(form(*inputs, chunk=8), ssd_loop(*inputs, chunk=8), inputs)
 
 
 @both_forms
 @pytest.mark.parametrize(("heads", "groups", "width", "state"), [(1, 1, 7, 2), (4, 1, 1, 6), (4, 4, 5, 1)])
-def test_any_heads_groups_and_widths_work(heads: int, groups: int, width: int, state: int, numba: bool) -> None:
+def test_any_heads_groups_and_widths_work(heads: int, groups: int, width: int, state: int, form: Form) -> None:
     inputs = draw(2, 19, heads, groups, width, state)
-    assert_same(ssd(*inputs, chunk=6, numba=numba), ssd_loop(*inputs), inputs)
+    assert_same(form(*inputs, chunk=6), ssd_loop(*inputs, chunk=6), inputs)
 
 
 @both_forms
 @pytest.mark.parametrize(("length", "asked"), [(33, 3), (33, 16), (33, 30), (5, 2), (5, 4)])
-def test_asked_rows_equal_the_rows_of_the_loop_with_all_gradients(length: int, asked: int, numba: bool) -> None:
+def test_asked_rows_equal_the_rows_of_the_loop_with_all_gradients(length: int, asked: int, form: Form) -> None:
     inputs = draw(2, length)
     at = torch.randint(length, (2, asked), generator=torch.Generator().manual_seed(asked))
-    assert_same(ssd(*inputs, chunk=8, at=at, numba=numba), take(ssd_loop(*inputs), at), inputs)
+    judge = torch.take_along_dim(ssd_loop(*inputs, chunk=8), at[:, None, :, None], dim=2)
+    assert torch.equal(ssd_loop(*inputs, chunk=8, at=at), judge)
+    assert_same(form(*inputs, chunk=8, at=at), judge, inputs)
 
 
 def test_the_matrix_times_the_inputs_is_the_output() -> None:
     x, dt, g, B, C, D = draw(2, 12)
     M = ssd_matrix(dt, g, B, C, D)
     assert M.triu(1).abs().max() == 0
-    torch.testing.assert_close(M @ x, ssd_loop(x, dt, g, B, C, D), rtol=1e-10, atol=1e-11)
+    torch.testing.assert_close(M @ x, ssd_loop(x, dt, g, B, C, D, chunk=8), rtol=1e-10, atol=1e-11)
 
 
 @both_forms
 @pytest.mark.parametrize("step", [1e-12, 1e-3, 1.0, 1e3, 1e8])
 @pytest.mark.parametrize("rate", [1e-6, 1.0, 1e4])
 def test_extreme_steps_and_decays_stay_finite_and_true_in_single_precision(
-    step: float, rate: float, numba: bool
+    step: float, rate: float, form: Form
 ) -> None:
     x, dt, _, B, C, D = draw(2, 33)
     exact = [x, dt * step, -dt * step * rate, B / step, C, D]
     exact = [m.detach().requires_grad_() for m in exact]
     single = [m.detach().float().requires_grad_() for m in exact]
     for at in (None, torch.tensor([[3, 32, 0], [5, 5, 17]])):
-        y, judge = ssd(*single, chunk=8, at=at, numba=numba), take(ssd_loop(*exact), at)
+        y, judge = form(*single, chunk=8, at=at), ssd_loop(*exact, chunk=8, at=at)
         torch.testing.assert_close(y.double(), judge, rtol=1e-3, atol=1e-3)
         for name, ours, true in zip("xΔgBCD", gradients(y, single), gradients(judge, exact), strict=True):
             assert ours.isfinite().all(), name

@@ -7,10 +7,9 @@ import torch
 from torch import Tensor
 
 from recollect.mixers import build_mixer
-from recollect.ops.sigmoid_gate import sigmoid_gate, sigmoid_gate_numba
-from recollect.ops.token_shift import token_shift, token_shift_numba
-from recollect.ops.wkv import wkv, wkv_loop, wkv_weights
-from recollect.ops.wkv_numba import wkv_numba
+from recollect.ops.sigmoid_gate import sigmoid_gate_numba, sigmoid_gate_torch
+from recollect.ops.token_shift import token_shift_numba, token_shift_torch
+from recollect.ops.wkv import wkv_loop, wkv_numba, wkv_torch, wkv_weights
 
 Op = Callable[[Tensor, Tensor, Tensor, Tensor], Tensor]
 EXACT = {"rtol": 1e-9, "atol": 1e-11}
@@ -20,7 +19,7 @@ def by_matrix(w: Tensor, u: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return (wkv_weights(w, u, k) @ v.transpose(1, 2).unsqueeze(-1)).squeeze(-1).transpose(1, 2)
 
 
-forms = pytest.mark.parametrize("form", [wkv, wkv_numba, by_matrix])
+forms = pytest.mark.parametrize("form", [wkv_torch, wkv_numba, by_matrix])
 
 
 def draw(batch: int, length: int, channels: int = 10, keys: float = 1.0) -> list[Tensor]:
@@ -54,7 +53,7 @@ def test_every_form_equals_the_loop_with_all_gradients(form: Op, length: int, ba
         torch.testing.assert_close(ours, judge, **EXACT)
 
 
-@pytest.mark.parametrize("form", [wkv, wkv_numba])
+@pytest.mark.parametrize("form", [wkv_torch, wkv_numba])
 @pytest.mark.parametrize("w", [1e-12, 1e-3, 30.0, 1e6, 1e30])
 @pytest.mark.parametrize("keys", [1.0, 80.0, 1e4])
 def test_extreme_decays_and_keys_stay_finite_and_right(form: Op, w: float, keys: float) -> None:
@@ -68,7 +67,7 @@ def test_extreme_decays_and_keys_stay_finite_and_right(form: Op, w: float, keys:
         assert ours.isfinite().all()
 
 
-@pytest.mark.parametrize("form", [wkv, wkv_numba, wkv_loop])
+@pytest.mark.parametrize("form", [wkv_torch, wkv_numba, wkv_loop])
 def test_single_precision_stays_close_to_double(form: Op) -> None:
     inputs = draw(4, 200, 19, keys=3.0)
     single = with_gradients(form, [x.float() for x in inputs])
@@ -76,7 +75,7 @@ def test_single_precision_stays_close_to_double(form: Op) -> None:
         torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("form", [wkv, wkv_numba])
+@pytest.mark.parametrize("form", [wkv_torch, wkv_numba])
 @pytest.mark.parametrize("which", [2, 3])
 def test_what_is_not_a_number_is_not_hidden(form: Op, which: int) -> None:
     inputs = [x.float() for x in draw(1, 9, 16)]
@@ -101,7 +100,7 @@ def test_the_number_of_threads_changes_no_bit(dtype: torch.dtype, threads: Calla
 
 
 @pytest.mark.parametrize("length", [1, 2, 7, 33])
-@pytest.mark.parametrize("form", [token_shift, token_shift_numba])
+@pytest.mark.parametrize("form", [token_shift_torch, token_shift_numba])
 def test_the_token_shift_blends_each_token_with_the_one_before(
     form: Callable[[Tensor, Tensor], Tensor], length: int
 ) -> None:
@@ -119,7 +118,7 @@ def test_the_token_shift_blends_each_token_with_the_one_before(
 def test_the_compiled_gate_equals_the_sigmoid(size: float, dtype: torch.dtype) -> None:
     r, x = (y.to(dtype) for y in draw(3, 7, keys=size)[2:])
     for ours, judge in zip(
-        with_gradients(sigmoid_gate_numba, [r, x]), with_gradients(sigmoid_gate, [r, x]), strict=True
+        with_gradients(sigmoid_gate_numba, [r, x]), with_gradients(sigmoid_gate_torch, [r, x]), strict=True
     ):
         torch.testing.assert_close(ours, judge)
 
@@ -128,8 +127,8 @@ def test_inputs_need_not_lie_contiguously() -> None:
     w, u, k, v = draw(2, 7)
     strange = k.transpose(1, 2).contiguous().transpose(1, 2)
     torch.testing.assert_close(wkv_numba(w, u, strange, v), wkv_loop(w, u, k, v), **EXACT)
-    torch.testing.assert_close(token_shift_numba(strange, u), token_shift(k, u), **EXACT)
-    torch.testing.assert_close(sigmoid_gate_numba(strange, v), sigmoid_gate(k, v), **EXACT)
+    torch.testing.assert_close(token_shift_numba(strange, u), token_shift_torch(k, u), **EXACT)
+    torch.testing.assert_close(sigmoid_gate_numba(strange, v), sigmoid_gate_torch(k, v), **EXACT)
 
 
 @pytest.mark.parametrize("kernel", ["numba", "torch", "loop"])

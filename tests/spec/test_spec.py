@@ -5,6 +5,7 @@ from typing import Annotated
 import pytest
 
 from recollect.errors import BadInput
+from recollect.ops.forms import KERNELS, OPS
 from recollect.spec import MIXERS, TASKS, ComputeSpec, RunSpec, TrainSpec
 from recollect.spec.base import LATER, is_later
 from recollect.spec.compose import flatten, make_spec, nest
@@ -94,6 +95,28 @@ def test_the_kind_of_device_counts_and_its_number_does_not() -> None:
     assert (first.id, first.cell) == (second.id, second.cell)
     assert second.compute.device == "cuda:1"
     assert cpu.cell != first.cell
+
+
+def test_a_kernel_without_a_form_of_an_op_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(OPS, "delta", OPS["delta"] | {"toy": "torch"})
+    monkeypatch.setattr("recollect.spec.run.KERNELS", (*KERNELS, "toy"))
+    with pytest.raises(BadInput, match=r"compute.kernel: toy has no form of softmax; allowed: numba, torch, loop"):
+        make_spec("mqar", "attention", {"compute.kernel": "toy"})
+    with pytest.raises(BadInput, match=r"spec: compute.kernel: toy has no form of causal_conv"):
+        make_spec("mqar", "deltanet", {"compute.kernel": "toy"})
+    with pytest.raises(BadInput, match=r"compute.kernel: unknown name 'numbo'; did you mean 'numba'"):
+        make_spec("mqar", "deltanet", {"compute.kernel": "numbo"})
+
+
+def test_a_spec_says_which_form_of_every_op_runs() -> None:
+    hyena = make_spec("mqar", "hyena").forms()
+    assert hyena == {
+        "causal_conv": "causal_conv_numba",
+        "long_conv": "long_conv_torch",
+        "answer_loss": "answer_loss_torch",
+    }
+    bare = make_spec("mqar", "mamba", {"model.mixer.d_conv": 0, "model.block": "mixer", "compute.kernel": "torch"})
+    assert bare.forms() == {"selective_scan": "selective_scan_torch", "answer_loss": "answer_loss_torch"}
 
 
 def test_a_resolved_spec_hides_no_size() -> None:

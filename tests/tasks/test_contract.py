@@ -8,8 +8,8 @@ import pytest
 
 from recollect.spec import TASKS
 from recollect.tasks import IGNORED, Batch, Task, build_task
-from recollect.tasks.streams import generator
 from recollect.tasks.recall import Recall
+from recollect.tasks.streams import generator
 from recollect.tasks.strings import BEGIN, END, PAD, Strings
 from tests.support.task_rows import ORACLES, ROWS, label
 

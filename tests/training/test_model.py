@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from recollect.ops.loss import answer_loss
+from recollect.ops.answer_loss import answer_loss_torch
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
 from recollect.tasks import make_task
@@ -39,7 +39,7 @@ def test_the_asked_positions_give_the_loss_and_gradients_of_the_full_computation
     labels = torch.full_like(tokens, -100).scatter_(1, at, target)
     full = F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten(), ignore_index=-100)
     expected = torch.autograd.grad(full, list(model.parameters()))
-    loss, _ = answer_loss(model.features(tokens, at).flatten(0, 1), model.head_weight, target.flatten())
+    loss, _ = answer_loss_torch(model.features(tokens, at).flatten(0, 1), model.head_weight, target.flatten())
     torch.testing.assert_close(loss, full)
     for ours, judge in zip(torch.autograd.grad(loss, list(model.parameters())), expected, strict=True):
         torch.testing.assert_close(ours, judge, rtol=1e-8, atol=1e-12)

@@ -34,6 +34,7 @@ def show_run(record: Record) -> None:
     print(f"  cell {record.cell}, attempt {record.attempt}")
     for key, value in flatten(record.spec.model_dump(mode="json")).items():
         print(f"  {key} = {json.dumps(value)}")
+    print("  ops: " + ", ".join(f"{op} -> {form}" for op, form in record.spec.forms().items()))
     print("  " + ", ".join(f"{key} {value}" for key, value in record.provenance.items()))
 
 

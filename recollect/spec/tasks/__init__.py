@@ -1,4 +1,4 @@
-"""The options of every task, one file a family; a class with a name of its own is a task, registered by being there."""
+"""The options of every task, one file a family; a class with its own name is a task, registered by being there."""
 
 from typing import TYPE_CHECKING, Annotated
 

@@ -9,10 +9,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from recollect.ops.scan_numba import exp
-
-FUSED = {"contract"}
-ONE = np.float32(1)  # keeps single precision single, and double double
+from recollect.ops.compiled import FUSED, ONE, exp
 
 
 def causal_conv_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
@@ -29,7 +26,7 @@ def causal_conv_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu
     return F.silu(made) if silu else made
 
 
-def causal_conv(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
+def causal_conv_torch(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
     """The same as a sum of K shifted products: no transposition, no loop over time."""
     taps, length = weight.shape[1], x.shape[1]
     padded = F.pad(x, (0, 0, taps - 1, 0))  # (B, L + K - 1, C)
@@ -60,8 +57,7 @@ class _Conv(torch.autograd.Function):
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
         x, taps, bias = ctx.saved_tensors
         dx, d_taps, d_bias = torch.empty_like(x), torch.zeros_like(taps), torch.zeros_like(bias)
-        arrays = [m.numpy() for m in (dy.contiguous(), x, taps, bias, dx, d_taps, d_bias)]
-        _backward(ctx.silu, *arrays)
+        _backward(ctx.silu, *(m.numpy() for m in (dy.contiguous(), x, taps, bias, dx, d_taps, d_bias)))
         return dx, d_taps.t(), d_bias, None
 
 

@@ -1,4 +1,7 @@
-"""Cross-entropy at the asked positions: loss = mean over answers of -log softmax(x Wᵀ)[target]."""
+"""Cross-entropy at the asked positions: loss = mean over answers of -log softmax(x Wᵀ)[target].
+
+x is (N, D), W (V, D), target (N,); where the target is negative, by torch's custom -100, nothing is asked.
+"""
 
 from typing import Any
 
@@ -6,18 +9,17 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-IGNORED = -100
 CHUNK_BYTES = 2**22
 """Logits are made in pieces that stay in the cache."""
 
 
-def answer_loss_plain(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The judge. x (N, D), weight (V, D), target (N,); the mean loss and which answers are right."""
+def answer_loss_loop(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+    """The judge: the mean loss, and which answers are right."""
     logits = x @ weight.T
-    return F.cross_entropy(logits, target, ignore_index=IGNORED), logits.argmax(-1) == target
+    return F.cross_entropy(logits, target), logits.argmax(-1) == target
 
 
-def answer_loss(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
+def answer_loss_torch(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
     """The same, never holding all logits: the gradient is made in the forward pass, piece by piece."""
     needs = torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad)
     loss, right = _AnswerLoss.apply(x, weight, target, needs)
@@ -27,7 +29,7 @@ def answer_loss(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tens
 class _AnswerLoss(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, weight: Tensor, target: Tensor, needs: bool) -> tuple[Tensor, Tensor]:
-        known = target != IGNORED
+        known = target >= 0
         share = (known.to(x.dtype) / known.sum().clamp(min=1)).unsqueeze(1)  # (N, 1): 1/count, or 0 where ignored
         loss, right = x.new_zeros(()), torch.empty_like(known)
         dx, dweight = (torch.empty_like(x), torch.zeros_like(weight)) if needs else (x, weight)

@@ -1,75 +1,116 @@
-"""The selective scan on a CPU: Numba kernels for one pass forward and one backward.
+"""The selective scan of Mamba: a diagonal recurrence whose step, input and output follow the token.
 
-Channels lie side by side in every array and the innermost loops run over them, so that LLVM turns them into vector
-instructions; each such loop touches few arrays, since it must rule out at run time that they overlap. The forward
-pass keeps the state at the start of every chunk; the backward pass computes a chunk's states again from there.
+    h_t = exp(dt_t A) ⊙ h_{t-1} + (dt_t x_t) B_tᵀ        h (D_i, N) starts at 0
+    y_t = h_t C_t + D ⊙ x_t
 
-A row of the batch is computed by one thread, and sums over rows are taken in the order of the rows.
-`contract` lets multiply and add fuse, `reassoc` lets the two dot products run in lanes: neither depends on the
-threads, and no flag supposes numbers to be finite.
+x and dt are (B, L, D_i), A is (D_i, N), B and C are (B, L, N), D is (D_i,), all of one dtype.
 """
 
-import math
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numba import njit, prange, types
-from numba.extending import overload
-from numpy.typing import NDArray
+import torch
+from numba import njit, prange
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+from torch.nn import functional as F
+from torch.utils.checkpoint import checkpoint
 
-from recollect.ops.threads import numba_threads
+from recollect.ops.compiled import FUSED, LANES, Array, exp, threaded
 
-CHUNK = 16  # steps between two kept states
-BLOCK = 128  # channels at a time, so that their states stay in the nearest caches
-
-Array: TypeAlias = NDArray[Any]
-FUSED, LANES = {"contract"}, {"contract", "reassoc"}
-LOWEST, HIGHEST = np.float32(-88), np.float32(88.8)
-LOG2E, LN2, LN2_REST = np.float32(1 / math.log(2)), np.float32(0.693359375), np.float32(math.log(2) - 0.693359375)
-SHIFT = np.float32(1.5 * 2**23 + 127)
-TAYLOR = tuple(np.float32(1 / math.factorial(n)) for n in range(8))
+CHUNK = 32  # steps that the form for any device takes at once
+STEPS = 16  # between two states that the compiled form keeps
+BLOCK = 128  # channels at a time in it, so that their states stay in the nearest caches
 
 
-def exp(x: float) -> float:
-    """exp(x) inside kernels: the library's in double precision, one that vectorises in single precision."""
-    return math.exp(x)
+def selective_scan_loop(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
+    """The judge: one token at a time."""
+    h = torch.zeros_like(A).expand(len(x), -1, -1)  # (B, D_i, N)
+    rows = []
+    for t in range(x.shape[1]):
+        a = torch.exp(dt[:, t, :, None] * A)
+        h = a * h + (dt[:, t] * x[:, t]).unsqueeze(-1) * B[:, t, None]
+        rows.append((h * C[:, t, None]).sum(dim=-1) + D * x[:, t])
+    return torch.stack(rows, dim=1)
 
 
-@overload(exp, jit_options={"fastmath": FUSED})
-def _exp_of(x: Any) -> Any:
-    return _exp32 if x == types.float32 else _exp64
+def selective_scan_torch(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
+    """The same in chunks, on any device; the backward pass computes the states of a chunk again."""
+    h = torch.zeros_like(A).expand(len(x), -1, -1)
+    rows = []
+    for start in range(0, x.shape[1], CHUNK):
+        chunk = slice(start, start + CHUNK)
+        inputs = (h, x[:, chunk], dt[:, chunk], A, B[:, chunk], C[:, chunk])
+        y, h = checkpoint(_scan_chunk, *inputs, use_reentrant=False, preserve_rng_state=False)
+        rows.append(y)
+    return torch.cat(rows, dim=1) + D * x
 
 
-def _exp64(x: Any) -> Any:
-    return math.exp(x)
+def _scan_chunk(h: Tensor, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor) -> tuple[Tensor, Tensor]:
+    """h_t C_t over a chunk that starts from the state h, and its last state.
 
-
-def _exp32(x: Any) -> Any:
-    """2^k exp(r) with x = k ln 2 + r; adding SHIFT rounds to k and leaves k + 127 in the last bits.
-
-    Relative error below 1e-7; exactly 0 where 2^k would be subnormal, infinite from 88.4 on; NaN stays NaN.
+    By doubling: each pass joins what a step has seen with what the steps before that have seen. Decays are only
+    multiplied, never divided, so a product that underflows is a state forgotten.
     """
-    x = LOWEST if x < LOWEST else x
-    x = HIGHEST if x > HIGHEST else x
-    shifted = x * LOG2E + SHIFT
-    k = shifted - SHIFT
-    r = x - k * LN2 - k * LN2_REST
-    series = TAYLOR[7] * r + TAYLOR[6]
-    series = ((series * r + TAYLOR[5]) * r + TAYLOR[4]) * r + TAYLOR[3]
-    series = ((series * r + TAYLOR[2]) * r + TAYLOR[1]) * r + TAYLOR[0]
-    return series * np.int32(np.float32(shifted).view(np.int32) << 23).view(np.float32)
+    a = torch.exp(dt.unsqueeze(-1) * A)  # (B, L, D_i, N)
+    states = (dt * x).unsqueeze(-1) * B.unsqueeze(-2)
+    reach = 1
+    while reach < x.shape[1]:
+        earlier = (0, 0, 0, 0, reach, 0)
+        states = states + a * F.pad(states[:, :-reach], earlier)
+        a = a * F.pad(a[:, :-reach], earlier, value=1.0)
+        reach *= 2
+    states = states + a * h.unsqueeze(1)
+    return (states * C.unsqueeze(-2)).sum(dim=-1), states[:, -1]
 
 
-@njit(fastmath=FUSED, error_model="numpy")
-def _fill(y: Array, value: float) -> None:
-    for i in range(y.shape[0]):
-        y[i] = value
+def selective_scan_matrix(dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
+    """The scan as a matrix over time for every channel: y = M x with M (B, D_i, L, L).
+
+    M_ij = C_i · (exp(A Σ_{k=j+1..i} dt_k) ⊙ B_j) dt_j for j <= i, and D added on the diagonal.
+    """
+    length = dt.shape[1]
+    dt = dt.transpose(1, 2)  # (B, D_i, L)
+    clock = dt.double().cumsum(dim=-1)
+    passed = (clock.unsqueeze(-1) - clock.unsqueeze(-2)).to(dt.dtype)  # (B, D_i, L, L)
+    future = torch.ones(length, length, dtype=torch.bool, device=dt.device).triu(1)
+    M = torch.diag_embed(D.unsqueeze(-1).expand(-1, length))
+    for n in range(A.shape[1]):
+        decay = (passed * A[:, n, None, None]).masked_fill(future, -torch.inf).exp()
+        M = M + decay * C[:, None, :, None, n] * (B[:, None, :, n] * dt).unsqueeze(-2)
+    return M
 
 
-@njit(fastmath=FUSED, error_model="numpy")
-def _copy(y: Array, x: Array) -> None:
-    for i in range(y.shape[0]):
-        y[i] = x[i]
+def selective_scan_numba(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
+    """The same on a CPU in compiled loops, with as many threads as torch has.
+
+    Channels lie side by side in every array and the innermost loops run over them, so that LLVM turns them into vector
+    instructions; each such loop touches few arrays, since it must rule out at run time that they overlap. The forward
+    pass keeps some states; the backward pass computes those between them again. A row of the batch is computed by one
+    thread, and sums over rows are taken in the order of the rows.
+    """
+    y: Tensor = _Scan.apply(x, dt, A.t(), B, C, D)
+    return y
+
+
+class _Scan(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, *given: Tensor) -> Tensor:
+        x, _, A, *_ = inputs = [v.contiguous() for v in given]  # A is (N, D_i) here
+        y, kept = torch.empty_like(x), x.new_empty(len(x), -(-x.shape[1] // STEPS), *A.shape)
+        threaded(_forward, _forward_parallel)(*(v.numpy() for v in (*inputs, y, kept)))
+        ctx.save_for_backward(*inputs, kept)
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, ...]:
+        given = tuple(v.numpy() for v in (*ctx.saved_tensors, dy.contiguous()))
+        x, _, A, B, C, D = given[:6]
+        dx, ddt, dB, dC = np.empty_like(x), np.empty_like(x), np.zeros_like(B), np.zeros_like(C)
+        dA, dD = np.zeros((len(x), *A.shape), A.dtype), np.zeros((len(x), *D.shape), D.dtype)  # one per row
+        threaded(_backward, _backward_parallel)(given, (dx, ddt, dA, dB, dC, dD))
+        return tuple(map(torch.from_numpy, (dx, ddt, dA.sum(axis=0), dB, dC, dD.sum(axis=0))))
 
 
 @njit(fastmath=FUSED, error_model="numpy")
@@ -136,9 +177,9 @@ def _forward_block(
     length, n_states = B.shape
     h, u = np.zeros((n_states, hi - lo), x.dtype), np.empty(hi - lo, x.dtype)
     for t in range(length):
-        if t % CHUNK == 0:
+        if t % STEPS == 0:
             for n in range(n_states):
-                _copy(kept[t // CHUNK, n, lo:hi], h[n])
+                kept[t // STEPS, n, lo:hi] = h[n]
         _multiply(u, dt[t, lo:hi], x[t, lo:hi])
         _multiply(y[t, lo:hi], D[lo:hi], x[t, lo:hi])
         for n in range(n_states):
@@ -151,10 +192,10 @@ def _retrace_chunk(
 ) -> int:
     """The inputs u, states h[1:] and decays a of a chunk, from the state h[0] kept; returns its number of steps."""
     for n in range(A.shape[0]):
-        _copy(h[0, n], kept[chunk, n, lo:hi])
-    steps: int = min(CHUNK, x.shape[0] - chunk * CHUNK)
+        h[0, n] = kept[chunk, n, lo:hi]
+    steps: int = min(STEPS, x.shape[0] - chunk * STEPS)
     for i in range(steps):
-        t = chunk * CHUNK + i
+        t = chunk * STEPS + i
         _multiply(u[i], dt[t, lo:hi], x[t, lo:hi])
         for n in range(A.shape[0]):
             _retrace(dt[t, lo:hi], A[n, lo:hi], u[i], B[t, n], h[i, n], a[i, n], h[i + 1, n])
@@ -167,15 +208,15 @@ def _backward_block(given: tuple[Array, ...], grads: tuple[Array, ...], lo: int,
     x, dt, A, B, C, D, kept, dy = given
     dx, ddt, dA, dB, dC, dD = grads
     length, n_states = B.shape
-    h, a = np.empty((CHUNK + 1, n_states, hi - lo), x.dtype), np.empty((CHUNK, n_states, hi - lo), x.dtype)
-    u, du = np.empty((CHUNK, hi - lo), x.dtype), np.empty(hi - lo, x.dtype)
+    h, a = np.empty((STEPS + 1, n_states, hi - lo), x.dtype), np.empty((STEPS, n_states, hi - lo), x.dtype)
+    u, du = np.empty((STEPS, hi - lo), x.dtype), np.empty(hi - lo, x.dtype)
     g = np.zeros((n_states, hi - lo), x.dtype)
-    for chunk in range((length - 1) // CHUNK, -1, -1):
+    for chunk in range((length - 1) // STEPS, -1, -1):
         steps = _retrace_chunk(x, dt, A, B, kept, u, h, a, chunk, lo, hi)
         for i in range(steps - 1, -1, -1):
-            t = chunk * CHUNK + i
-            _fill(du, 0)
-            _fill(ddt[t, lo:hi], 0)
+            t = chunk * STEPS + i
+            du[:] = 0
+            ddt[t, lo:hi] = 0
             for n in range(n_states):
                 db, dc = _arrive(dy[t, lo:hi], C[t, n], h[i + 1, n], u[i], g[n])
                 dB[t, n] += db
@@ -232,23 +273,3 @@ def _backward_parallel(given: tuple[Array, ...], grads: tuple[Array, ...]) -> No
     for b in prange(x.shape[0]):
         row = (x[b], dt[b], A, B[b], C[b], D, kept[b], dy[b])
         _backward_row(row, (dx[b], ddt[b], dA[b], dB[b], dC[b], dD[b]))
-
-
-def forward(x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array) -> tuple[Array, Array]:
-    """y (B, L, D_i) and the kept states. All arrays are contiguous, and A is (N, D_i) here."""
-    rows, length, width = x.shape
-    y, kept = np.empty_like(x), np.empty((rows, -(-length // CHUNK), len(A), width), x.dtype)
-    run = _forward if numba_threads() == 1 else _forward_parallel
-    run(x, dt, A, B, C, D, y, kept)
-    return y, kept
-
-
-def backward(
-    x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, kept: Array, dy: Array
-) -> tuple[Array, Array, Array, Array, Array, Array]:
-    """The gradients of x, dt, A, B, C, D."""
-    dx, ddt, dB, dC = np.empty_like(x), np.empty_like(x), np.zeros_like(B), np.zeros_like(C)
-    dA, dD = np.zeros((len(x), *A.shape), A.dtype), np.zeros((len(x), *D.shape), D.dtype)  # one per row
-    run = _backward if numba_threads() == 1 else _backward_parallel
-    run((x, dt, A, B, C, D, kept, dy), (dx, ddt, dA, dB, dC, dD))
-    return dx, ddt, dA.sum(axis=0), dB, dC, dD.sum(axis=0)

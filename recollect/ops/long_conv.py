@@ -26,7 +26,7 @@ def long_conv_loop(x: Tensor, h: Tensor) -> Tensor:
     return torch.stack(rows, dim=1)
 
 
-def long_conv(x: Tensor, h: Tensor) -> Tensor:
+def long_conv_torch(x: Tensor, h: Tensor) -> Tensor:
     """The faster of the two forms below: the matrix is built once a kernel, so that many rows carry it further."""
     length, rows = x.shape[1], x.shape[0] * x.shape[-1] // len(h)
     short = length <= TOEPLITZ_ALWAYS or length * (rows + 64) <= 240 * rows
@@ -48,33 +48,6 @@ def toeplitz(h: Tensor, length: int) -> Tensor:
     """T (G, L, L) with T[i, j] = h[i-j] for j <= i, else 0."""
     padded = F.pad(h[:, :length], (length - 1, max(0, length - h.shape[1])))  # (G, 2L - 1)
     return padded.unfold(-1, length, 1).flip(1).mT
-
-
-def modes_kernel_loop(weights: Tensor, modes: Tensor, length: int) -> Tensor:
-    """The judge: h (G, L) with h_l = 2 Re Σ_n w_n a_n^l, from complex weights w and modes a, both (G, N)."""
-    taps = []
-    for _ in range(length):
-        taps.append(2 * weights.sum(dim=-1).real)
-        weights = weights * modes
-    return torch.stack(taps, dim=-1)
-
-
-def modes_kernel(weights: Tensor, modes: Tensor, length: int) -> Tensor:
-    """The same with l = i·S + j: the product of w a^(iS) and a^j, so that only L/S + S powers are formed."""
-    stride = 1 << (length.bit_length() // 2)
-    inner, leap = _powers(modes, stride)
-    outer, _ = _powers(leap, -(-length // stride))
-    taps = (weights.unsqueeze(-1) * outer).mT @ inner  # (G, L/S, S)
-    return 2 * taps.real.flatten(1)[:, :length]
-
-
-def _powers(modes: Tensor, count: int) -> tuple[Tensor, Tensor]:
-    """1, a, ..., a^(count-1) as (G, N, count) by doubling, and the last square: a^count if that is a power of two."""
-    powers, square = torch.ones_like(modes).unsqueeze(-1), modes
-    while powers.shape[-1] < count:
-        powers = torch.cat((powers, powers * square.unsqueeze(-1)), dim=-1)
-        square = square * square
-    return powers[..., :count], square
 
 
 def fft_size(least: int) -> int:

@@ -1,6 +1,7 @@
 """RMSNorm in G groups of channels: y = x / √(mean(x²) + ε) ⊙ w, the mean over each group of x's last dimension."""
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -9,10 +10,11 @@ from numba import njit
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from recollect.ops.compiled import LANES
 from recollect.ops.precision import full
 
 
-def rms_norm(x: Tensor, weight: Tensor, eps: float, groups: int = 1) -> Tensor:
+def rms_norm_torch(x: Tensor, weight: Tensor, eps: float, groups: int = 1) -> Tensor:
     """The equation itself. x (..., C), weight (C,)."""
     grouped = x.unflatten(-1, (groups, -1))
     y: Tensor = grouped * (grouped.square().mean(-1, keepdim=True) + eps).rsqrt()
@@ -25,10 +27,9 @@ def rms_norm_numba(x: Tensor, weight: Tensor, eps: float, groups: int = 1) -> Te
     return y
 
 
-def unit(x: Tensor, length: float, numba: bool) -> Tensor:
-    """x (..., P) scaled to this length, smoothly to zero where it is tiny: x · length / √(‖x‖² + 1e-6)."""
+def unit(x: Tensor, length: float, normalise: Callable[..., Tensor]) -> Tensor:
+    """x (..., P) scaled to this length, smoothly to zero where it is tiny: x · length / √(‖x‖² + 1e-6), by a form."""
     x, width = full(x), x.shape[-1]
-    normalise = rms_norm_numba if numba else rms_norm
     return normalise(x, x.new_full((width,), length / math.sqrt(width)), 1e-6 / width)
 
 
@@ -47,12 +48,11 @@ class _Norm(torch.autograd.Function):
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, None, None]:
         rows, weight, scale = ctx.saved_tensors
         dx, d_weight = torch.empty_like(rows), torch.zeros_like(weight)
-        arrays = [m.numpy() for m in (dy.contiguous().view_as(rows), rows, weight, scale, dx, d_weight)]
-        _backward(*arrays)
+        _backward(*(m.numpy() for m in (dy.contiguous().view_as(rows), rows, weight, scale, dx, d_weight)))
         return dx.view(dy.shape), d_weight.flatten(), None, None
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+@njit(cache=True, fastmath=LANES, error_model="numpy")
 def _forward(x: Any, weight: Any, eps: float, scale: Any, y: Any) -> None:
     n_rows, n_groups, width = x.shape
     for i in range(n_rows):
@@ -67,7 +67,7 @@ def _forward(x: Any, weight: Any, eps: float, scale: Any, y: Any) -> None:
                 made[c] = given[c] * r * w[c]
 
 
-@njit(cache=True, fastmath={"contract", "reassoc"}, error_model="numpy")
+@njit(cache=True, fastmath=LANES, error_model="numpy")
 def _backward(dy: Any, x: Any, weight: Any, scale: Any, dx: Any, d_weight: Any) -> None:
     n_rows, n_groups, width = x.shape
     share = np.full(1, 1 / width, x.dtype)[0]

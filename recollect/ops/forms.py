@@ -1,0 +1,51 @@
+"""Which form of an op a kernel runs: one table, and the one function that picks from it.
+
+An op is a module of this room, `recollect.ops.<op>`; a form of it is the function `<op>_<form>` in there. All forms of
+an op take the same arguments and compute the same thing: `loop` is the judge, as plain as the equation, `torch` runs
+on any device, `numba` is compiled. Where an op lacks a kernel's own form, the table names the form that runs instead.
+Nothing here imports torch, so that a spec can be judged and shown without it.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any, TypeAlias
+
+from recollect.errors import BadInput
+
+Kernel: TypeAlias = str
+
+OPS: dict[str, dict[Kernel, str]] = {
+    "answer_loss": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "delta": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "gate": {"numba": "numba", "torch": "torch", "loop": "torch"},
+    "linear_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "long_conv": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "lstm": {"numba": "torch", "torch": "torch", "loop": "torch"},
+    "modes_kernel": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "rms_norm": {"numba": "numba", "torch": "torch", "loop": "torch"},
+    "selective_scan": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "sigmoid_gate": {"numba": "numba", "torch": "torch", "loop": "torch"},
+    "softmax": {"numba": "torch", "torch": "torch", "loop": "torch"},
+    "ssd": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "token_shift": {"numba": "numba", "torch": "torch", "loop": "torch"},
+    "window_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "window_rows": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "wkv": {"numba": "numba", "torch": "torch", "loop": "loop"},
+}
+KERNELS: tuple[Kernel, ...] = tuple(dict.fromkeys(kernel for forms in OPS.values() for kernel in forms))
+"""All kernels, the default first."""
+CPU_ONLY: frozenset[Kernel] = frozenset({"numba"})
+
+
+def form_of(op: str, kernel: Kernel) -> str:
+    """The name of the function that this kernel runs for this op."""
+    if kernel not in OPS[op]:
+        raise BadInput(f"kernel: the op {op} states no form for '{kernel}'; allowed: {', '.join(OPS[op])}")
+    return f"{op}_{OPS[op][kernel]}"
+
+
+def pick(op: str, kernel: Kernel) -> Callable[..., Any]:
+    """The function itself."""
+    form: Callable[..., Any] = getattr(import_module(f"recollect.ops.{op}"), form_of(op, kernel))
+    return form

@@ -1,0 +1,9 @@
+"""softmax over the tokens that may be seen."""
+
+import torch
+from torch import Tensor
+
+
+def softmax_torch(scores: Tensor, hidden: Tensor) -> Tensor:
+    """Scores (..., Q, L) to weights that are 0 where `hidden`, which is broadcast against them."""
+    return scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)

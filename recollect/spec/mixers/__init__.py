@@ -1,0 +1,24 @@
+"""The options of every mixer, one file a family; a class with its own name is a mixer, registered by being there."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+from pydantic import Discriminator
+
+from recollect.spec.mixers import delta, linear, rnn, softmax, ssm
+from recollect.spec.mixers.foreign import ForeignOptions
+from recollect.spec.mixers.options import MixerOptions
+from recollect.spec.registry import Registry, named, one_of
+
+
+def _tag(value: Any) -> str:
+    name = value.get("name", "") if isinstance(value, dict) else getattr(value, "name", "")
+    return "foreign" if ":" in str(name) else str(name)
+
+
+MIXERS: Registry[str, type[MixerOptions]] = Registry("mixer", named(MixerOptions, softmax, linear, ssm, delta, rnn))
+if TYPE_CHECKING:
+    MixerSpec = MixerOptions
+else:
+    MixerSpec = Annotated[one_of([*MIXERS.items(), ("foreign", ForeignOptions)]), Discriminator(_tag)]
+
+__all__ = ["MIXERS", "ForeignOptions", "MixerOptions", "MixerSpec"]

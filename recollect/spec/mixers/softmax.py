@@ -1,0 +1,64 @@
+"""Options of softmax attention."""
+
+from typing import ClassVar, Literal
+
+from pydantic import Field, PositiveInt
+from typing_extensions import Self
+
+from recollect.spec.mixers.options import MixerOptions, Rotation, divides, pairs_up
+
+
+class AttentionOptions(MixerOptions):
+    """Softmax attention, with positions on the scores and short convolutions on any of Q, K, V."""
+
+    paper: ClassVar[str] = "Vaswani et al. 2017"
+    state: ClassVar[str] = "2 L D"
+    colour: ClassVar[str] = "#0072B2"
+    marker: ClassVar[str] = "o"
+    name: Literal["attention"] = "attention"
+    n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
+    bias: bool = Field(True, description="biases on the four projections")
+    dropout: float = Field(0.0, ge=0, lt=1, description="on the attention weights")
+    positions: Literal["none", "rope", "alibi", "hard_alibi", "t5"] = Field(
+        "none", description="what acts on the scores"
+    )
+    conv: Literal["none", "q", "k", "v", "qk", "qv", "kv", "qkv"] = Field(
+        "none", description="branches with a causal depthwise convolution"
+    )
+    conv_at: Literal["before", "after", "input"] = Field(
+        "before", description="per branch before its projection, after it, or once on the shared input"
+    )
+    d_conv: PositiveInt = Field(4, description="taps of that convolution")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        divides(self.n_heads, d_model, "model.mixer.n_heads")
+        if self.positions == "rope" and (d_model // self.n_heads) % 2:
+            raise ValueError(f"model.mixer.positions: rope needs an even head width (got {d_model // self.n_heads})")
+        if self.positions == "hard_alibi" and self.n_heads < 2:
+            raise ValueError(f"model.mixer.positions: hard_alibi needs n_heads >= 2 (got {self.n_heads})")
+        return self
+
+    def uses(self) -> tuple[str, ...]:
+        return ("softmax",) if self.conv == "none" else ("softmax", "causal_conv")
+
+
+class SlidingAttentionOptions(MixerOptions):
+    """Softmax attention over the last few tokens only."""
+
+    paper: ClassVar[str] = "Beltagy et al. 2020"
+    state: ClassVar[str] = "2 (W - 1) D"
+    colour: ClassVar[str] = "#7570B3"
+    marker: ClassVar[str] = "p"
+    name: Literal["sliding_attention"] = "sliding_attention"
+    n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
+    bias: bool = Field(True, description="biases on the four projections")
+    window: PositiveInt = Field(8, description="W, tokens seen, the current one included")
+    positions: Rotation = Field("none", description="rotary positions on q and k")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        divides(self.n_heads, d_model, "model.mixer.n_heads")
+        pairs_up(self.positions, d_model // self.n_heads, "head width")
+        return self
+
+    def uses(self) -> tuple[str, ...]:
+        return "window_attention", "window_rows"

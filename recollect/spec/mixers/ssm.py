@@ -1,0 +1,104 @@
+"""Options of state-space models and long convolutions."""
+
+import math
+from typing import ClassVar, Literal
+
+from pydantic import Field, NonNegativeInt, PositiveInt
+from typing_extensions import Self
+
+from recollect.spec.mixers.options import MixerOptions, Rotation, conv, divides, largest_divisor, pairs_up
+
+
+class H3Options(MixerOptions):
+    """A shift SSM on the keys, a diagonal SSM on the outer products of keys and values, gated by the queries."""
+
+    paper: ClassVar[str] = "Fu et al. 2023"
+    state: ClassVar[str] = "(N - 1) D (shift) + N D P (diagonal)"
+    colour: ClassVar[str] = "#AA3355"
+    marker: ClassVar[str] = "X"
+    name: Literal["h3"] = "h3"
+    d_state: int | None = Field(None, ge=2, description="N, even (the length, up to 64)")
+    head_dim: PositiveInt = Field(2, description="P, head width")
+    positions: Rotation = Field("none", description="rotary positions on q and k")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        divides(self.head_dim, d_model, "model.mixer.head_dim")
+        pairs_up(self.positions, self.head_dim, "head_dim")
+        d_state = self.d_state or max(2, min(64, length - length % 2))
+        if d_state % 2:
+            raise ValueError(f"model.mixer.d_state must be even (got {d_state})")
+        return self.model_copy(update={"d_state": d_state})
+
+    def uses(self) -> tuple[str, ...]:
+        return "long_conv", "modes_kernel"
+
+
+class HyenaOptions(MixerOptions):
+    """Order 2: a long convolution with an implicit filter between two gates."""
+
+    paper: ClassVar[str] = "Poli et al. 2023"
+    state: ClassVar[str] = "L D + 3 D (d_conv - 1)"
+    colour: ClassVar[str] = "#009E73"
+    marker: ClassVar[str] = "^"
+    name: Literal["hyena"] = "hyena"
+    d_filter: PositiveInt = Field(64, description="width of the filter's MLP")
+    d_conv: PositiveInt = Field(3, description="taps of the short convolution")
+    positions: Rotation = Field("none", description="rotary positions on the input")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        pairs_up(self.positions, d_model, "d_model")
+        return self
+
+    def uses(self) -> tuple[str, ...]:
+        return "causal_conv", "long_conv"
+
+
+class MambaOptions(MixerOptions):
+    """S6: a diagonal state-space model whose step, input and output follow the token."""
+
+    paper: ClassVar[str] = "Gu & Dao 2024"
+    state: ClassVar[str] = "E D N + E D (d_conv - 1)"
+    colour: ClassVar[str] = "#D55E00"
+    marker: ClassVar[str] = "s"
+    name: Literal["mamba"] = "mamba"
+    d_state: PositiveInt = Field(16, description="N, state per channel")
+    d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
+    expand: PositiveInt = Field(2, description="E, inner width over model width")
+    dt_rank: PositiveInt | None = Field(None, description="rank of the step's projection (ceil(D / 16))")
+    gate: bool = Field(True, description="the output gate silu(z)")
+    positions: Rotation = Field("none", description="rotary positions on B and C")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        pairs_up(self.positions, self.d_state, "d_state")
+        return self.model_copy(update={"dt_rank": self.dt_rank or math.ceil(d_model / 16)})
+
+    def uses(self) -> tuple[str, ...]:
+        return (*conv(self.d_conv), "selective_scan")
+
+
+class Mamba2Options(MixerOptions):
+    """SSD: one decay per head, computed in chunks of matrix products."""
+
+    paper: ClassVar[str] = "Dao & Gu 2024"
+    state: ClassVar[str] = "E D N + (E D + 2 G N)(d_conv - 1)"
+    colour: ClassVar[str] = "#E69F00"
+    marker: ClassVar[str] = "D"
+    name: Literal["mamba2"] = "mamba2"
+    d_state: PositiveInt = Field(64, description="N, state per channel")
+    d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
+    expand: PositiveInt = Field(2, description="E, inner width over model width")
+    head_dim: PositiveInt | None = Field(None, description="P (the largest divisor of E D up to 64)")
+    n_groups: PositiveInt = Field(1, description="G, groups of heads that share B and C")
+    chunk: PositiveInt = Field(64, description="tokens a chunk")
+    positions: Rotation = Field("none", description="rotary positions on B and C")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        inner = self.expand * d_model
+        head_dim = self.head_dim or largest_divisor(inner, 64)
+        divides(head_dim, inner, "model.mixer.head_dim")
+        divides(self.n_groups, inner // head_dim, "model.mixer.n_groups")
+        pairs_up(self.positions, self.d_state, "d_state")
+        return self.model_copy(update={"head_dim": head_dim})
+
+    def uses(self) -> tuple[str, ...]:
+        return (*conv(self.d_conv), "ssd", "gate", "rms_norm")
