@@ -8,13 +8,7 @@ from recollect.cli.options import Sets, read_sets
 from recollect.spec import mixer_options
 
 
-def check(
-    mixer: str,
-    /,
-    *,
-    d_model: Annotated[int, Parameter(help="width to try it at")] = 16,
-    set_: Sets = (),
-) -> int:
+def check(mixer: str, /, *, d_model: Annotated[int, Parameter(help="width to try it at")] = 16, set_: Sets = ()) -> int:
     """Check that a mixer keeps the contract: shape, causality, use of the past, independence of rows, gradients.
 
     Exit code 1 where a clause does not hold.

@@ -70,10 +70,7 @@ class Page:
 
 
 def page(
-    contents: Contents,
-    study: str | None = None,
-    claims: Sequence[ClaimRow] = (),
-    select: Select = "validation",
+    contents: Contents, study: str | None = None, claims: Sequence[ClaimRow] = (), select: Select = "validation"
 ) -> Page:
     """All runs of a store, or those of one study of it."""
     records = contents.records(study)

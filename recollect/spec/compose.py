@@ -18,12 +18,7 @@ PARTS = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}
 
 
 def make_spec(
-    task: str,
-    mixer: str | list[str],
-    overrides: Fields | None = None,
-    *,
-    protocol: str = "laptop",
-    where: str = "spec",
+    task: str, mixer: str | list[str], overrides: Fields | None = None, *, protocol: str = "laptop", where: str = "spec"
 ) -> RunSpec:
     """The complete spec of a task and a mixer (or one mixer per layer) under a protocol, some fields overridden."""
     preset, given = PROTOCOLS.find(protocol), dict(overrides or {})

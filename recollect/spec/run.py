@@ -24,8 +24,7 @@ class ModelSpec(Frozen):
     n_layers: PositiveInt = Field(2, description="blocks")
     mixer: MixerSpec | tuple[MixerSpec, ...] = Field(description="one for all layers, or a list with one per layer")
     block: Block | tuple[Block, ...] = Field(
-        "mixer+mlp",
-        description="mixer and MLP, the mixer alone, or Mamba's own (RMSNorm, no MLP); may be a list",
+        "mixer+mlp", description="mixer and MLP, the mixer alone, or Mamba's own (RMSNorm, no MLP); may be a list"
     )
     mlp: Literal["gelu", "rwkv4"] = Field("gelu", description="the MLP's kind: GELU, or RWKV-4's channel mix")
     mlp_expansion: PositiveInt = Field(4, description="hidden width of the MLP over D")
@@ -33,8 +32,7 @@ class ModelSpec(Frozen):
     dropout: float = Field(0.0, ge=0, lt=1, description="on the embedding")
     tied_head: bool = Field(True, description="the head reuses the embedding")
     init: Literal["native", "gpt2", "zoology-legacy"] = Field(
-        "native",
-        description="each part's own; all Linears N(0, 0.02) with scaled outputs; Zoology's before 2025",
+        "native", description="each part's own; all Linears N(0, 0.02) with scaled outputs; Zoology's before 2025"
     )
 
     @model_validator(mode="after")
@@ -86,8 +84,7 @@ class TrainSpec(Frozen):
         "validation", description="the rows that decide that stop (Zoology had only one held-out set)"
     )
     stop_worse: PositiveInt | None = Field(
-        5,
-        description="stop after so many evaluations above the first loss, and on a non-finite loss; or never",
+        5, description="stop after so many evaluations above the first loss, and on a non-finite loss; or never"
     )
 
 

@@ -46,12 +46,7 @@ DESK = Scale(
     shapes=((64, 2),),
     fields={"train.epochs": 8, "train.stop_accuracy": 0.99},
 )
-LAPTOP = Scale(
-    protocol="laptop",
-    lrs=rates(-4, -1, 2),
-    seeds=SEEDS[:3],
-    settings=({"task.n_pairs": 4},),
-)
+LAPTOP = Scale(protocol="laptop", lrs=rates(-4, -1, 2), seeds=SEEDS[:3], settings=({"task.n_pairs": 4},))
 SMOKE = Scale(
     protocol="laptop",
     remark="only tells that the study runs",

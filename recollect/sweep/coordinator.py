@@ -19,12 +19,7 @@ Listener = Callable[[Event], None]
 
 
 def sweep(
-    planner: Planner,
-    executor: Executor,
-    store: Store,
-    listen: Listener = lambda event: None,
-    *,
-    retries: int = RETRIES,
+    planner: Planner, executor: Executor, store: Store, listen: Listener = lambda event: None, *, retries: int = RETRIES
 ) -> None:
     """Run what the planner asks for, then close the executor.
 

@@ -22,17 +22,7 @@ from recollect.window.edges import Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.measure import THRESHOLD
 from recollect.window.posterior import Mesh, Posterior, after
-from recollect.window.reading import (
-    ENOUGH,
-    SLACK,
-    Rate,
-    Reading,
-    in_range,
-    middle_half,
-    rates,
-    widest_gap,
-    within,
-)
+from recollect.window.reading import ENOUGH, SLACK, Rate, Reading, in_range, middle_half, rates, widest_gap, within
 
 START = 8
 """The first runs leave no stretch untested that is wider than the range divided by this."""

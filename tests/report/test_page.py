@@ -199,11 +199,7 @@ def test_a_study_at_two_scales_has_two_figures(tmp_path: Path) -> None:
     ],
 )
 def test_bad_input_is_one_sentence(
-    words: list[str],
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    words: list[str], sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     half(Path("s.db"))
