@@ -7,7 +7,7 @@ from rich.table import Table
 from recollect.cli.display.live import table_console
 from recollect.cli.display.runs import runs_table
 from recollect.cli.options import StorePath
-from recollect.spec import MIXERS, TASKS, Frozen
+from recollect.spec import MIXERS, TASKS, Frozen, MixerOptions
 from recollect.spec.protocols import PROTOCOLS
 from recollect.store import DEFAULT, Store
 
@@ -60,8 +60,8 @@ def options_table(kinds: Any) -> Table:
     for name, kind in kinds.items():
         lines = [f"{key}={show_value(field.default)}  {field.description or ''}" for key, field in own(kind).items()]
         about = (kind.__doc__ or "").strip().splitlines()[0]
-        if "paper" in vars(kind):
-            about += f"\n{kind.paper}; state {kind.state}"
+        if issubclass(kind, MixerOptions):
+            about += f"\n{kind.card.paper}; state {kind.card.state}"
         table.add_row(name, about, "\n".join(lines), end_section=True)
     return table
 

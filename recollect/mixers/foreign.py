@@ -1,10 +1,7 @@
 """A user's own module in a mixer's place."""
 
-import hashlib
 import importlib
-import importlib.util
 import inspect
-import sys
 from pathlib import Path
 from types import ModuleType
 
@@ -13,6 +10,7 @@ from torch import Tensor, nn
 from recollect.errors import BadInput, nearest
 from recollect.mixers.mixer import Mixer, Place, rows_at
 from recollect.spec import ForeignOptions
+from recollect.spec.files import load_module, pin
 
 
 class Foreign(Mixer):
@@ -57,24 +55,9 @@ def _load_file(options: ForeignOptions) -> ModuleType:
     file = Path(options.path)
     if not file.is_file():
         raise BadInput(f"mixer {options.name}: no file '{options.path}'")
-    source = file.read_bytes()
-    digest = hashlib.sha256(source).hexdigest()
-    if options.source != f"sha256 {digest}":
+    if pin(file) != options.source:
         raise BadInput(f"mixer {options.name}: {file} has changed since this spec was made; make the spec anew")
-    name = f"recollect_foreign_{digest[:16]}"
-    if name in sys.modules:
-        return sys.modules[name]
-    spec = importlib.util.spec_from_file_location(name, file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[name] = module
-    try:
-        spec.loader.exec_module(module)
-    except BaseException:
-        del sys.modules[name]
-        raise
-    return module
+    return load_module(file, f"recollect_foreign_{options.source[7:23]}", f"mixer {options.name}")
 
 
 def make(cls: type[nn.Module], options: ForeignOptions, place: Place) -> nn.Module:

@@ -100,4 +100,4 @@ def shade(colour: str, lightness: float) -> str:
 
 def _own(mixer: str) -> tuple[str, str]:
     own, (colour, marker) = MIXERS.get(mixer, MixerOptions), OTHERS[zlib.crc32(mixer.encode()) % len(OTHERS)]
-    return own.colour or colour, own.marker or marker
+    return own.card.colour or colour, own.card.marker or marker

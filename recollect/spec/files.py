@@ -1,3 +1,52 @@
-"""The files that a run keeps in its folder while it goes on and after its end."""
+"""Files: those that a run keeps in its folder, and those that users bring (YAML, Python, pinned by their hash)."""
+
+import hashlib
+import importlib.util
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import yaml
+
+from recollect.errors import BadInput
 
 CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "model.safetensors"
+
+
+def pin(file: Path) -> str:
+    """What a file holds, as a spec pins it."""
+    return "sha256 " + hashlib.sha256(file.read_bytes()).hexdigest()
+
+
+def read_mapping(file: Path, example: str) -> dict[str, Any]:
+    """The content of a YAML file that is a mapping, such as the example."""
+    try:
+        plain = yaml.safe_load(file.read_text())
+    except OSError as error:
+        raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as error:
+        raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
+    if not isinstance(plain, dict):
+        raise BadInput(f"{file}: a mapping is needed, such as {example} (got {type(plain).__name__})")
+    return plain
+
+
+def load_module(file: Path, name: str, where: str) -> ModuleType:
+    """A Python file as a module of this name, loaded once; what it raises is one sentence."""
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, file)
+    assert spec is not None
+    assert spec.loader is not None
+    module = sys.modules[name] = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except BaseException as error:
+        del sys.modules[name]
+        if isinstance(error, BadInput):
+            raise BadInput(f"{where}: {error}") from None
+        if isinstance(error, Exception | SystemExit):
+            raise BadInput(f"{where}: importing it raised {type(error).__name__}: {error}") from error
+        raise
+    return module

@@ -1,6 +1,5 @@
 """From a name on the command line to checked options, without importing any mixer."""
 
-import hashlib
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -8,6 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
+from recollect.spec.files import pin
 from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
 
 
@@ -35,8 +35,7 @@ def foreign_options(name: str, options: dict[str, Any]) -> ForeignOptions:
     file = Path(place)
     if not file.is_file():
         raise BadInput(f"mixer: no file '{place}' (looked in {Path.cwd()})")
-    source = "sha256 " + hashlib.sha256(file.read_bytes()).hexdigest()
-    return ForeignOptions(name=f"{file.name}:{cls}", path=str(file.resolve()), source=source, **options)
+    return ForeignOptions(name=f"{file.name}:{cls}", path=str(file.resolve()), source=pin(file), **options)
 
 
 def package_version(module: str) -> str:

@@ -17,7 +17,6 @@ A list is a grid: every entry is tried with every entry of the other lists, the 
 that is itself a list is one value: `model.block: [[mixer, mamba]]`.
 """
 
-import importlib.util
 import inspect
 import itertools
 import math
@@ -27,11 +26,10 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-import yaml
-
 from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 from recollect.spec.compose import flatten, make_spec
+from recollect.spec.files import load_module, pin, read_mapping
 from recollect.spec.rates import PER_DECADE, on_lattice
 from recollect.studies import Case
 
@@ -64,7 +62,7 @@ def read_sweep(file: Path, scale: str | None = None) -> Sweep:
 
 def from_yaml(file: Path) -> Sweep:
     """The grid of a YAML file."""
-    plain = read_mapping(file)
+    plain = read_mapping(file, "'task: mqar' and 'mixer: attention'")
     for key in plain:
         if "." not in str(key) and key not in KEYS:
             raise unknown(str(file), str(key), KEYS)
@@ -78,19 +76,6 @@ def from_yaml(file: Path) -> Sweep:
     ]
     named = {*fields, "task.name", *(key for _, options in mixers for key in options)}
     return Sweep(name, "", label(specs, named if len(protocols) == 1 else None))
-
-
-def read_mapping(file: Path) -> dict[str, Any]:
-    """The file's content."""
-    try:
-        plain = yaml.safe_load(file.read_text())
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
-    if not isinstance(plain, dict):
-        raise BadInput(f"{file}: a mapping is needed, such as 'task: mqar' and 'mixer: attention'")
-    return plain
 
 
 def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[str, Choices]], Choices]:
@@ -172,7 +157,7 @@ def spec_of(task: str, mixer: str, fields: dict[str, Any], protocol: str, file: 
 
 def from_python(file: Path, scale: str | None) -> Sweep:
     """What the file's `specs()` or `cases()` returns; the function may take the scale."""
-    function = entry_point(load(file), file)
+    function = entry_point(load_module(file, f"recollect_sweep_{pin(file)}", str(file)), file)
     takes_scale = bool(inspect.signature(function).parameters)
     if scale is not None and not takes_scale:
         raise BadInput(f"{file}: --scale {scale}: {function.__name__}() takes no scale")
@@ -184,21 +169,6 @@ def from_python(file: Path, scale: str | None) -> Sweep:
     except Exception as error:
         raise BadInput(f"{file}: {function.__name__}() raised {type(error).__name__}: {error}") from error
     return Sweep(file.stem, chosen, labelled(made, f"{file}: {function.__name__}()"))
-
-
-def load(file: Path) -> ModuleType:
-    """The file as a module."""
-    spec = importlib.util.spec_from_file_location(f"recollect_sweep_{file.stem}", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    try:
-        spec.loader.exec_module(module)
-    except BadInput as error:
-        raise BadInput(f"{file}: {error}") from None
-    except Exception as error:
-        raise BadInput(f"{file}: importing it raised {type(error).__name__}: {error}") from error
-    return module
 
 
 def entry_point(module: ModuleType, file: Path) -> Callable[..., Sequence[Any]]:

@@ -267,14 +267,14 @@ def test_cells_are_named_by_the_options_that_differ_at_the_same_sizes() -> None:
 
 def test_every_mixer_has_a_colour_and_a_marker_of_its_own() -> None:
     found = looks([(name, name) for name in MIXERS])
-    assert [look.colour for look in found.values()] == [mixer.colour for mixer in MIXERS.values()]
+    assert [look.colour for look in found.values()] == [mixer.card.colour for mixer in MIXERS.values()]
     assert len({look.colour for look in found.values()}) == len({look.marker for look in found.values()}) == len(MIXERS)
 
 
 def test_a_users_mixer_keeps_its_colour_and_takes_none_of_the_known_ones() -> None:
     assert mixer_colour("my.py:Mixer") == mixer_colour("my.py:Mixer")
     assert mixer_colour("my.py:Mixer") in {colour for colour, _ in OTHERS}
-    assert not {colour for colour, _ in OTHERS} & {mixer.colour for mixer in MIXERS.values()}
+    assert not {colour for colour, _ in OTHERS} & {mixer.card.colour for mixer in MIXERS.values()}
 
 
 def test_variants_of_one_mixer_differ_in_line_and_shade() -> None:

@@ -9,6 +9,7 @@ from cyclopts import Parameter
 
 from recollect.errors import BadInput
 from recollect.spec.compose import flatten
+from recollect.spec.files import read_mapping
 
 StorePath = Annotated[Path, Parameter(name=["--store"], help="the store's file")]
 Sets = Annotated[
@@ -39,7 +40,7 @@ def read_sets(sets: tuple[str, ...]) -> dict[str, Any]:
 def overrides(short: Mapping[str, Any], sets: tuple[str, ...], file: Path | None = None) -> dict[str, Any]:
     """The fields that a user gives: by a file, over it by options (None: not given), over these by --set."""
     given = {key: value for key, value in short.items() if value is not None}
-    return (read_yaml(file) if file is not None else {}) | given | read_sets(sets)
+    return (flatten(read_mapping(file, "'train.lr: 1e-3'")) if file is not None else {}) | given | read_sets(sets)
 
 
 def check_folder(out: Path) -> None:
@@ -51,16 +52,3 @@ def check_folder(out: Path) -> None:
 def print_figure(files: Sequence[Path]) -> None:
     """Say where a figure is, and in which other formats."""
     print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
-
-
-def read_yaml(file: Path) -> dict[str, Any]:
-    """A YAML file of spec fields, nested or dotted -> {'task.length': 64}."""
-    try:
-        plain = yaml.safe_load(file.read_text())
-    except OSError as error:
-        raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
-    except yaml.YAMLError as error:
-        raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
-    if not isinstance(plain, dict):
-        raise BadInput(f"{file}: a mapping of fields is needed (got {type(plain).__name__})")
-    return flatten(plain)

@@ -6,53 +6,48 @@ from typing import ClassVar, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import MixerOptions, Rotation, conv, divides, largest_divisor, pairs_up
+from recollect.spec.mixers.options import Card, MixerOptions, Rotation, conv, divides, largest_divisor, pairs_up
 
 
-class DeltaNetOptions(MixerOptions):
+class DeltaOptions(MixerOptions):
+    """What the delta rules share."""
+
+    n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
+    d_conv: NonNegativeInt = Field(4, description="taps of the convolutions on q, k, v (0 = none)")
+    chunk: PositiveInt = Field(64, description="tokens a chunk")
+    positions: Rotation = Field("none", description="rotary positions on q and k")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        n_heads = self.n_heads or max(1, math.ceil(d_model / largest_divisor(d_model, 128)))
+        divides(n_heads, d_model, "model.mixer.n_heads")
+        pairs_up(self.positions, d_model // n_heads, "head width")
+        return self.model_copy(update={"n_heads": n_heads})
+
+
+class DeltaNetOptions(DeltaOptions):
     """A matrix state that is corrected towards each new value (the delta rule)."""
 
-    paper: ClassVar[str] = "Yang et al. 2024"
-    state: ClassVar[str] = "D²/H + 3 D (d_conv - 1)"
-    colour: ClassVar[str] = "#CC79A7"
-    marker: ClassVar[str] = "v"
+    card: ClassVar[Card] = Card("Yang et al. 2024", "D²/H + 3 D (d_conv - 1)", "#CC79A7", "v", ("rms_norm", "delta"))
     name: Literal["deltanet"] = "deltanet"
-    n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
-    d_conv: NonNegativeInt = Field(4, description="taps of the convolutions on q, k, v (0 = none)")
     gate: bool = Field(False, description="an output gate silu(x W_g)")
     negative_eigenvalues: bool = Field(False, description="beta in (0, 2) instead of (0, 1)")
-    chunk: PositiveInt = Field(64, description="tokens a chunk")
-    positions: Rotation = Field("none", description="rotary positions on q and k")
-
-    def resolved(self, d_model: int, length: int) -> Self:
-        n_heads = self.n_heads or max(1, math.ceil(d_model / largest_divisor(d_model, 128)))
-        divides(n_heads, d_model, "model.mixer.n_heads")
-        pairs_up(self.positions, d_model // n_heads, "head width")
-        return self.model_copy(update={"n_heads": n_heads})
 
     def uses(self) -> tuple[str, ...]:
-        return (*conv(self.d_conv), "rms_norm", "delta", *(["gate"] if self.gate else []))
+        return (*conv(self.d_conv), *self.card.ops, *(("gate",) if self.gate else ()))
 
 
-class GatedDeltaNetOptions(MixerOptions):
+class GatedDeltaNetOptions(DeltaOptions):
     """DeltaNet whose state also decays, with a gated output."""
 
-    paper: ClassVar[str] = "Yang et al. 2025"
-    state: ClassVar[str] = "D²/H · expand_v + (2 + expand_v) D (d_conv - 1)"
-    colour: ClassVar[str] = "#AA4499"
-    marker: ClassVar[str] = ">"
+    card: ClassVar[Card] = Card(
+        "Yang et al. 2025",
+        "D²/H · expand_v + (2 + expand_v) D (d_conv - 1)",
+        "#AA4499",
+        ">",
+        ("rms_norm", "delta", "gate"),
+    )
     name: Literal["gated_deltanet"] = "gated_deltanet"
-    n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
     expand_v: PositiveInt = Field(1, description="value width over key width")
-    d_conv: NonNegativeInt = Field(4, description="taps of the convolutions on q, k, v (0 = none)")
-    chunk: PositiveInt = Field(64, description="tokens a chunk")
-    positions: Rotation = Field("none", description="rotary positions on q and k")
-
-    def resolved(self, d_model: int, length: int) -> Self:
-        n_heads = self.n_heads or max(1, math.ceil(d_model / largest_divisor(d_model, 128)))
-        divides(n_heads, d_model, "model.mixer.n_heads")
-        pairs_up(self.positions, d_model // n_heads, "head width")
-        return self.model_copy(update={"n_heads": n_heads})
 
     def uses(self) -> tuple[str, ...]:
-        return (*conv(self.d_conv), "rms_norm", "delta", "gate")
+        return (*conv(self.d_conv), *self.card.ops)

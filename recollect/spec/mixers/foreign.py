@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar
 from pydantic import ConfigDict, Field
 
 from recollect.spec.base import ASIDE
-from recollect.spec.mixers.options import MixerOptions
+from recollect.spec.mixers.options import Card, MixerOptions
 
 
 class ForeignOptions(MixerOptions):
@@ -15,7 +15,7 @@ class ForeignOptions(MixerOptions):
     """
 
     model_config = ConfigDict(frozen=True, extra="allow")
-    state: ClassVar[str] = "unknown"
+    card: ClassVar[Card] = Card(state="unknown")
     name: str = Field(pattern=r"^[^:]+:[A-Za-z_]\w*$")
     path: Annotated[str, ASIDE] = ""
     source: str

@@ -3,8 +3,9 @@
 A size that follows from the model (`None` in an option) is filled in by `resolved`: a finished spec hides nothing.
 """
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
+from pydantic import Field, PositiveInt
 from typing_extensions import Self
 
 from recollect.spec.base import Frozen
@@ -12,27 +13,55 @@ from recollect.spec.base import Frozen
 Rotation = Literal["none", "rope"]
 
 
-class MixerOptions(Frozen):
-    """What all mixers share. A mixer is registered by its option class, wherever in this file it stands.
+class Card(NamedTuple):
+    """What is known of a mixer: its paper, its state in the letters of docs/notation.md, its colour and marker in every
+    figure (a hash of its name chooses where it has none), and the ops that it always picks (`recollect.ops.forms`)."""
 
-    `paper` and `state` are shown by `recollect list mixers`; `colour` and `marker` are its own in every figure (a hash
-    of its name chooses where it has none). The module that mixes is `recollect.mixers.<name>`, its class is called like
-    this one without `Options`.
+    paper: str = ""
+    state: str = ""
+    colour: str = ""
+    marker: str = ""
+    ops: tuple[str, ...] = ()
+
+
+class MixerOptions(Frozen):
+    """What all mixers share. A mixer is registered by its option class, wherever in its family's file it stands.
+
+    The module that mixes is `recollect.mixers.<name>`, its class is called like this one without `Options`.
     """
 
+    card: ClassVar[Card] = Card()
     name: str
-    paper: ClassVar[str] = ""
-    state: ClassVar[str] = ""
-    colour: ClassVar[str] = ""
-    marker: ClassVar[str] = ""
 
     def resolved(self, d_model: int, length: int) -> Self:
         """The same options with every size that depends on the model filled in and checked."""
         return self
 
     def uses(self) -> tuple[str, ...]:
-        """The ops that the mixer picks (`recollect.ops.forms`)."""
-        return ()
+        """The ops that the mixer picks with these options."""
+        return self.card.ops
+
+
+class HeadedOptions(MixerOptions):
+    """Heads of equal width, whose q and k may be turned."""
+
+    n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
+    positions: Rotation = Field("none", description="rotary positions on q and k")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        divides(self.n_heads, d_model, "model.mixer.n_heads")
+        pairs_up(self.positions, d_model // self.n_heads, "head width")
+        return self
+
+
+class TurnedOptions(MixerOptions):
+    """An input that may be turned."""
+
+    positions: Rotation = Field("none", description="rotary positions on the input")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        pairs_up(self.positions, d_model, "d_model")
+        return self
 
 
 def divides(parts: int, whole: int, what: str) -> None:

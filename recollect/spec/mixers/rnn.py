@@ -2,43 +2,18 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import Field
-from typing_extensions import Self
-
-from recollect.spec.mixers.options import MixerOptions, Rotation, pairs_up
+from recollect.spec.mixers.options import Card, TurnedOptions
 
 
-class RWKV4Options(MixerOptions):
+class RWKV4Options(TurnedOptions):
     """RWKV-4's time mix: a decaying average of values, weighted by exp(key)."""
 
-    paper: ClassVar[str] = "Peng et al. 2023"
-    state: ClassVar[str] = "4 D"
-    colour: ClassVar[str] = "#56B4E9"
-    marker: ClassVar[str] = "P"
+    card: ClassVar[Card] = Card("Peng et al. 2023", "4 D", "#56B4E9", "P", ("token_shift", "wkv", "sigmoid_gate"))
     name: Literal["rwkv4"] = "rwkv4"
-    positions: Rotation = Field("none", description="rotary positions on the input")
-
-    def resolved(self, d_model: int, length: int) -> Self:
-        pairs_up(self.positions, d_model, "d_model")
-        return self
-
-    def uses(self) -> tuple[str, ...]:
-        return "token_shift", "wkv", "sigmoid_gate"
 
 
-class LSTMOptions(MixerOptions):
+class LSTMOptions(TurnedOptions):
     """torch's LSTM, the classical baseline."""
 
-    paper: ClassVar[str] = "Hochreiter & Schmidhuber 1997"
-    state: ClassVar[str] = "2 D"
-    colour: ClassVar[str] = "#8C6D31"
-    marker: ClassVar[str] = "*"
+    card: ClassVar[Card] = Card("Hochreiter & Schmidhuber 1997", "2 D", "#8C6D31", "*", ("lstm",))
     name: Literal["lstm"] = "lstm"
-    positions: Rotation = Field("none", description="rotary positions on the input")
-
-    def resolved(self, d_model: int, length: int) -> Self:
-        pairs_up(self.positions, d_model, "d_model")
-        return self
-
-    def uses(self) -> tuple[str, ...]:
-        return ("lstm",)

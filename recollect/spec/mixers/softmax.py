@@ -5,16 +5,13 @@ from typing import ClassVar, Literal
 from pydantic import Field, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import MixerOptions, Rotation, divides, pairs_up
+from recollect.spec.mixers.options import Card, HeadedOptions, MixerOptions, divides, pairs_up
 
 
 class AttentionOptions(MixerOptions):
     """Softmax attention, with positions on the scores and short convolutions on any of Q, K, V."""
 
-    paper: ClassVar[str] = "Vaswani et al. 2017"
-    state: ClassVar[str] = "2 L D"
-    colour: ClassVar[str] = "#0072B2"
-    marker: ClassVar[str] = "o"
+    card: ClassVar[Card] = Card("Vaswani et al. 2017", "2 L D", "#0072B2", "o", ("softmax",))
     name: Literal["attention"] = "attention"
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     bias: bool = Field(True, description="biases on the four projections")
@@ -32,33 +29,21 @@ class AttentionOptions(MixerOptions):
 
     def resolved(self, d_model: int, length: int) -> Self:
         divides(self.n_heads, d_model, "model.mixer.n_heads")
-        if self.positions == "rope" and (d_model // self.n_heads) % 2:
-            raise ValueError(f"model.mixer.positions: rope needs an even head width (got {d_model // self.n_heads})")
+        pairs_up(self.positions, d_model // self.n_heads, "head width")
         if self.positions == "hard_alibi" and self.n_heads < 2:
             raise ValueError(f"model.mixer.positions: hard_alibi needs n_heads >= 2 (got {self.n_heads})")
         return self
 
     def uses(self) -> tuple[str, ...]:
-        return ("softmax",) if self.conv == "none" else ("softmax", "causal_conv")
+        return self.card.ops if self.conv == "none" else (*self.card.ops, "causal_conv")
 
 
-class SlidingAttentionOptions(MixerOptions):
+class SlidingAttentionOptions(HeadedOptions):
     """Softmax attention over the last few tokens only."""
 
-    paper: ClassVar[str] = "Beltagy et al. 2020"
-    state: ClassVar[str] = "2 (W - 1) D"
-    colour: ClassVar[str] = "#7570B3"
-    marker: ClassVar[str] = "p"
+    card: ClassVar[Card] = Card(
+        "Beltagy et al. 2020", "2 (W - 1) D", "#7570B3", "p", ("window_attention", "window_rows")
+    )
     name: Literal["sliding_attention"] = "sliding_attention"
-    n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     bias: bool = Field(True, description="biases on the four projections")
     window: PositiveInt = Field(8, description="W, tokens seen, the current one included")
-    positions: Rotation = Field("none", description="rotary positions on q and k")
-
-    def resolved(self, d_model: int, length: int) -> Self:
-        divides(self.n_heads, d_model, "model.mixer.n_heads")
-        pairs_up(self.positions, d_model // self.n_heads, "head width")
-        return self
-
-    def uses(self) -> tuple[str, ...]:
-        return "window_attention", "window_rows"

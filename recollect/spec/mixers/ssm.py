@@ -6,16 +6,24 @@ from typing import ClassVar, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import MixerOptions, Rotation, conv, divides, largest_divisor, pairs_up
+from recollect.spec.mixers.options import (
+    Card,
+    MixerOptions,
+    Rotation,
+    TurnedOptions,
+    conv,
+    divides,
+    largest_divisor,
+    pairs_up,
+)
 
 
 class H3Options(MixerOptions):
     """A shift SSM on the keys, a diagonal SSM on the outer products of keys and values, gated by the queries."""
 
-    paper: ClassVar[str] = "Fu et al. 2023"
-    state: ClassVar[str] = "(N - 1) D (shift) + N D P (diagonal)"
-    colour: ClassVar[str] = "#AA3355"
-    marker: ClassVar[str] = "X"
+    card: ClassVar[Card] = Card(
+        "Fu et al. 2023", "(N - 1) D (shift) + N D P (diagonal)", "#AA3355", "X", ("long_conv", "modes_kernel")
+    )
     name: Literal["h3"] = "h3"
     d_state: int | None = Field(None, ge=2, description="N, even (the length, up to 64)")
     head_dim: PositiveInt = Field(2, description="P, head width")
@@ -29,37 +37,22 @@ class H3Options(MixerOptions):
             raise ValueError(f"model.mixer.d_state must be even (got {d_state})")
         return self.model_copy(update={"d_state": d_state})
 
-    def uses(self) -> tuple[str, ...]:
-        return "long_conv", "modes_kernel"
 
-
-class HyenaOptions(MixerOptions):
+class HyenaOptions(TurnedOptions):
     """Order 2: a long convolution with an implicit filter between two gates."""
 
-    paper: ClassVar[str] = "Poli et al. 2023"
-    state: ClassVar[str] = "L D + 3 D (d_conv - 1)"
-    colour: ClassVar[str] = "#009E73"
-    marker: ClassVar[str] = "^"
+    card: ClassVar[Card] = Card(
+        "Poli et al. 2023", "L D + 3 D (d_conv - 1)", "#009E73", "^", ("causal_conv", "long_conv")
+    )
     name: Literal["hyena"] = "hyena"
     d_filter: PositiveInt = Field(64, description="width of the filter's MLP")
     d_conv: PositiveInt = Field(3, description="taps of the short convolution")
-    positions: Rotation = Field("none", description="rotary positions on the input")
-
-    def resolved(self, d_model: int, length: int) -> Self:
-        pairs_up(self.positions, d_model, "d_model")
-        return self
-
-    def uses(self) -> tuple[str, ...]:
-        return "causal_conv", "long_conv"
 
 
 class MambaOptions(MixerOptions):
     """S6: a diagonal state-space model whose step, input and output follow the token."""
 
-    paper: ClassVar[str] = "Gu & Dao 2024"
-    state: ClassVar[str] = "E D N + E D (d_conv - 1)"
-    colour: ClassVar[str] = "#D55E00"
-    marker: ClassVar[str] = "s"
+    card: ClassVar[Card] = Card("Gu & Dao 2024", "E D N + E D (d_conv - 1)", "#D55E00", "s", ("selective_scan",))
     name: Literal["mamba"] = "mamba"
     d_state: PositiveInt = Field(16, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -73,16 +66,15 @@ class MambaOptions(MixerOptions):
         return self.model_copy(update={"dt_rank": self.dt_rank or math.ceil(d_model / 16)})
 
     def uses(self) -> tuple[str, ...]:
-        return (*conv(self.d_conv), "selective_scan")
+        return (*conv(self.d_conv), *self.card.ops)
 
 
 class Mamba2Options(MixerOptions):
     """SSD: one decay per head, computed in chunks of matrix products."""
 
-    paper: ClassVar[str] = "Dao & Gu 2024"
-    state: ClassVar[str] = "E D N + (E D + 2 G N)(d_conv - 1)"
-    colour: ClassVar[str] = "#E69F00"
-    marker: ClassVar[str] = "D"
+    card: ClassVar[Card] = Card(
+        "Dao & Gu 2024", "E D N + (E D + 2 G N)(d_conv - 1)", "#E69F00", "D", ("ssd", "gate", "rms_norm")
+    )
     name: Literal["mamba2"] = "mamba2"
     d_state: PositiveInt = Field(64, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -101,4 +93,4 @@ class Mamba2Options(MixerOptions):
         return self.model_copy(update={"head_dim": head_dim})
 
     def uses(self) -> tuple[str, ...]:
-        return (*conv(self.d_conv), "ssd", "gate", "rms_norm")
+        return (*conv(self.d_conv), *self.card.ops)

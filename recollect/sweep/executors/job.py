@@ -1,6 +1,5 @@
 """A job: a run to be done, as JSON data that any process on any machine can perform."""
 
-import hashlib
 import traceback
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
@@ -11,6 +10,7 @@ from typing import Any
 from recollect.errors import BadInput
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.events import Event, Failed
+from recollect.spec.files import pin
 
 BYTES = "latin-1"
 """Carries any byte through JSON and back."""
@@ -51,7 +51,7 @@ def carried(path: str, source: str) -> str:
 def is_pinned(path: str, source: str) -> bool:
     """Whether the file is there and is what the spec pins."""
     try:
-        return source == "sha256 " + hashlib.sha256(Path(path).read_bytes()).hexdigest()
+        return source == pin(Path(path))
     except OSError:
         return False
 
