@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recollect.cli.display.board import Board, show
-from recollect.cli.display.watch import describe_case, preflight_foreign, stoppable
+from recollect.cli.display.board import Board
+from recollect.cli.display.watch import describe_case, preflight_foreign, watched
 from recollect.cli.options import Json, Sets, StorePath, check_folder, overrides
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
@@ -20,7 +20,7 @@ from recollect.spec.events import Event, Started
 from recollect.store import DEFAULT, DONE, NoStore, Record, Store
 from recollect.studies import Case
 from recollect.sweep import RETRIES, Listener, sweep
-from recollect.sweep.executors import Executor, Unavailable
+from recollect.sweep.executors import Executor
 from recollect.sweep.files import label
 from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
 
@@ -150,17 +150,11 @@ def run_searches(cells: Mapping[str, CellSearch], store: Store, executor: Execut
     most = sum(max(cell.search.max_runs, cell.spent(known, [])) for cell in cells.values())
     names: dict[str, str] = {}
     board = Board(names, len(known), RETRIES, total=most)
-    try:
-        with stoppable(board), store.writing(), show(board) as watcher:
-            head = f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}, {len(known)} done"
-            notice = f"\n{store.notice}" if store.notice else ""
-            watcher.console.print(f"{head}  store {store.path}{notice}", markup=False)
-            store.link(STUDY, "", {record.id: labels[record.cell] for record in known})
-            sweep(planner, executor, store, enrolling(store, labels, names, watcher.hear))
-    except Unavailable as error:
-        print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
-        return 1
-    return board.outcomes["failed"] + board.outcomes["lost"]
+    head = f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}, {len(known)} done"
+    with watched(board, store, head) as hear:
+        store.link(STUDY, "", {record.id: labels[record.cell] for record in known})
+        sweep(planner, executor, store, enrolling(store, labels, names, hear))
+    return board.bad()
 
 
 def enrolling(store: Store, labels: Mapping[str, str], names: dict[str, str], hear: Listener) -> Listener:

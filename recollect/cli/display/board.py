@@ -43,6 +43,11 @@ class Board:
         self.under_way: dict[str, Line] = {}
         self.last: deque[str] = deque(maxlen=LAST)
         self.began = time.monotonic()
+        self.trouble = 0
+
+    def bad(self) -> int:
+        """How much went wrong: runs that raised or were lost, and an executor that could not go on."""
+        return self.outcomes["failed"] + self.outcomes["lost"] + self.trouble
 
     @property
     def ended(self) -> int:

@@ -10,7 +10,7 @@ from recollect.cli.display.board import Board, show
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.store import Store
 from recollect.studies import Case
-from recollect.sweep import RETRIES, BestRate, Grid, sweep
+from recollect.sweep import RETRIES, BestRate, Grid, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
 from recollect.sweep.files import Sweep
 
@@ -40,20 +40,16 @@ def train_cases(
     best = BestRate(specs) if design == "best" else None
     total = best.count() if best else None
     board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES, total=total)
-    try:
-        with stoppable(board), store.writing(), show(board) as watcher:
-            watcher.console.print(headline(what, board, store), markup=False)
-            store.add([case.spec for case in what.cases])
-            enrol(what, what.cases, store)
-            sweep(best or Grid(specs), executor, store, watcher.hear)
-            if best:  # the others were never wanted
-                statuses = store.statuses()
-                enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)
-    except Unavailable as error:
-        print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
-        return 1
+    scale = f" at scale {what.scale}" if what.scale else ""
+    with watched(board, store, f"{what.name}{scale}: {board.total} runs, {board.before} done") as hear:
+        store.add([case.spec for case in what.cases])
+        enrol(what, what.cases, store)
+        sweep(best or Grid(specs), executor, store, hear)
+        if best:  # the others were never wanted
+            statuses = store.statuses()
+            enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)
     print(f"{board.total} runs, {board.before} of them done before")
-    return board.outcomes["failed"] + board.outcomes["lost"]
+    return board.bad()
 
 
 def enrol(what: Sweep, cases: Sequence[Case], store: Store) -> None:
@@ -62,21 +58,20 @@ def enrol(what: Sweep, cases: Sequence[Case], store: Store) -> None:
 
 
 @contextmanager
-def stoppable(board: Board) -> Iterator[None]:
-    """Ctrl-C says how far it came and how to go on."""
+def watched(board: Board, store: Store, headline: str) -> Iterator[Listener]:
+    """Be the store's writer while the user watches; Ctrl-C says how far it came, and how to go on."""
     try:
-        yield
+        with store.writing(), show(board) as watcher:
+            notice = f"\n{store.notice}" if store.notice else ""
+            watcher.console.print(f"{headline}  store {store.path}{notice}", markup=False)
+            yield watcher.hear
     except KeyboardInterrupt:
         again = shlex.join(["recollect", *sys.argv[1:]])
         text = f"stopped; {board.ended} of {board.total} runs have ended; go on with: {again}"
         raise KeyboardInterrupt(text) from None
-
-
-def headline(what: Sweep, board: Board, store: Store) -> str:
-    """What is about to be done, and where it is kept."""
-    scale = f" at scale {what.scale}" if what.scale else ""
-    notice = f"\n{store.notice}" if store.notice else ""
-    return f"{what.name}{scale}: {board.total} runs, {board.before} done  store {store.path}{notice}"
+    except Unavailable as error:
+        board.trouble = 1
+        print(f"recollect: {error}; {board.sentence()}", file=sys.stderr)
 
 
 def describe_case(case: Case) -> str:
