@@ -6,12 +6,13 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Started:
-    """The run began, or went on from `step`."""
+    """The run began, or went on from `step`; `notice` is a sentence for the user, where there is one."""
 
     run: str
     step: int
     steps: int
     provenance: dict[str, Any]
+    notice: str = ""
 
 
 @dataclass(frozen=True)

@@ -1,18 +1,28 @@
-"""Checkpoints: one safetensors file holds weights, optimiser state and progress, and is replaced whole."""
+"""Checkpoints: one safetensors file holds weights, optimiser state and progress, and is replaced whole.
 
+Every file carries a digest of all that it holds: what was cut short or altered on the disk is noticed, never used.
+"""
+
+import hashlib
 import json
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
-from safetensors import safe_open
+import torch
+from safetensors import SafetensorError, safe_open
 from safetensors.torch import save_file
 from torch import Tensor
 
+from recollect.errors import BadInput
 from recollect.training.model import Model
 from recollect.training.trainer import Progress, Trainer
 
-FORMAT = 1
+FORMAT = 2
+
+
+class Damaged(BadInput):
+    """A file that does not hold what was written to it; the message says which, and how it was found out."""
 
 
 def save(trainer: Trainer, file: Path, seconds: float) -> None:
@@ -21,29 +31,28 @@ def save(trainer: Trainer, file: Path, seconds: float) -> None:
     for index, state in trainer.optimiser.state_dict()["state"].items():
         named |= {f"optimiser.{index}.{key}": value for key, value in state.items()}
     plain = {"format": FORMAT, "run": trainer.spec.id, "seconds": seconds, "progress": trainer.progress.plain()}
-    write(named, {"state": json.dumps(plain, allow_nan=True)}, file)
+    write(named, json.dumps(plain, allow_nan=True), file)
 
 
 def restore(trainer: Trainer, file: Path) -> float:
-    """Put a checkpoint back; the seconds spent before it."""
-    named, metadata = read(file)
-    plain = json.loads(metadata["state"])
+    """Put a checkpoint back; the seconds spent before it. The trainer is not touched by one that is damaged."""
+    named, state = read(file)
+    plain = json.loads(state)
     if plain["format"] != FORMAT or plain["run"] != trainer.spec.id:
-        raise ValueError(f"{file}: a checkpoint of another run or format")
+        raise Damaged(f"{file}: a checkpoint of another run or version")
     trainer.model.load_state_dict(part(named, "model."))
-    state: dict[int, dict[str, Tensor]] = {}
+    kept: dict[int, dict[str, Tensor]] = {}
     for key, value in part(named, "optimiser.").items():
         index, _, name = key.partition(".")
-        state.setdefault(int(index), {})[name] = value
-    whole = trainer.optimiser.state_dict() | {"state": state}
-    trainer.optimiser.load_state_dict(whole)
+        kept.setdefault(int(index), {})[name] = value
+    trainer.optimiser.load_state_dict(trainer.optimiser.state_dict() | {"state": kept})
     trainer.progress = Progress(**plain["progress"])
     return float(plain["seconds"])
 
 
 def save_weights(model: Model, file: Path) -> None:
     """The trained weights alone."""
-    write(model.state_dict(), {"format": str(FORMAT)}, file)
+    write(model.state_dict(), json.dumps({"format": FORMAT}), file)
 
 
 def load_weights(model: Model, file: Path) -> None:
@@ -51,20 +60,38 @@ def load_weights(model: Model, file: Path) -> None:
     model.load_state_dict(read(file)[0])
 
 
-def write(named: dict[str, Tensor], metadata: dict[str, str], file: Path) -> None:
+def write(named: Mapping[str, Tensor], state: str, file: Path) -> None:
     """Write beside it, flush to the disk, then replace: a reader never sees half a file."""
     file.parent.mkdir(parents=True, exist_ok=True)
     beside = file.with_suffix(f".{os.getpid()}.tmp")
-    save_file({name: value.detach().cpu().contiguous() for name, value in named.items()}, beside, metadata)
+    plain = {name: value.detach().cpu().contiguous() for name, value in named.items()}
+    save_file(plain, beside, {"state": state, "digest": digest(plain, state)})
     with beside.open("rb+") as handle:
         os.fsync(handle.fileno())
     os.replace(beside, file)
 
 
-def read(file: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """All tensors and the metadata of a file."""
-    with safe_open(file, framework="pt") as handle:
-        return {name: handle.get_tensor(name) for name in handle.keys()}, handle.metadata()  # noqa: SIM118
+def read(file: Path) -> tuple[dict[str, Tensor], str]:
+    """All tensors of a file and the state beside them, as they were written."""
+    try:
+        with safe_open(file, framework="pt") as handle:
+            named = {name: handle.get_tensor(name) for name in handle.keys()}  # noqa: SIM118
+            metadata = handle.metadata() or {}
+    except (SafetensorError, OSError, ValueError) as error:
+        raise Damaged(f"{file}: cannot be read ({' '.join(str(error).split())})") from None
+    state, first = metadata.get("state", ""), metadata == {"format": "1"}  # weights of the first version have no digest
+    if not first and metadata.get("digest") != digest(named, state):
+        raise Damaged(f"{file}: its content is not what was written")
+    return named, state
+
+
+def digest(named: Mapping[str, Tensor], state: str) -> str:
+    """A hash of tensors with their names, types and shapes, and of the state beside them."""
+    found = hashlib.blake2b(state.encode(), digest_size=16)
+    for name, value in sorted(named.items()):
+        found.update(f"{name} {value.dtype} {tuple(value.shape)}".encode())
+        found.update(value.reshape(-1).view(torch.uint8).numpy().data)
+    return found.hexdigest()
 
 
 def part(named: dict[str, Tensor], prefix: str) -> dict[str, Tensor]:

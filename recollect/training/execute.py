@@ -35,9 +35,9 @@ def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float
     trainer = Trainer(spec, task, initial_model(spec))
     file = None if folder is None else folder / CHECKPOINT
     warm_up(trainer)
-    before = checkpoint.restore(trainer, file) if file is not None and file.exists() else 0.0
+    before, notice = resume(trainer, file)
     start = saved = shown = time.monotonic()
-    yield Started(spec.id, trainer.progress.step, spec.train.steps, provenance(spec))
+    yield Started(spec.id, trainer.progress.step, spec.train.steps, provenance(spec), notice)
     for step, values in replayed(trainer):
         yield Point(spec.id, step, values)
     for point in trainer.advance():
@@ -54,6 +54,16 @@ def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float
     if folder is not None:
         checkpoint.save_weights(trainer.model, folder / WEIGHTS)
     yield Done(spec.id, result, before + time.monotonic() - start)
+
+
+def resume(trainer: Trainer, file: Path | None) -> tuple[float, str]:
+    """Go on from the checkpoint, if there is a sound one: the seconds spent before it, and what the user must know."""
+    if file is None or not file.exists():
+        return 0.0, ""
+    try:
+        return checkpoint.restore(trainer, file), ""
+    except checkpoint.Damaged as error:
+        return 0.0, f"damaged checkpoint: {error}; the run starts again from step 0"
 
 
 def replayed(trainer: Trainer) -> Iterator[tuple[int, dict[str, float | None]]]:

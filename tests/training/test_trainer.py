@@ -7,10 +7,13 @@ from typing import Any
 import pytest
 import torch
 
+from recollect.errors import BadInput
 from recollect.spec import RunSpec, TrainSpec
 from recollect.spec.events import Done, Event, Point, Started, from_plain, to_plain
+from recollect.spec.files import CHECKPOINT, WEIGHTS
 from recollect.tasks.outcome import outcome
-from recollect.training.execute import CHECKPOINT, execute, initial_model
+from recollect.training.checkpoint import load_weights
+from recollect.training.execute import execute, initial_model
 from recollect.training.trainer import build_optimiser, learning_rate, matrices
 from tests.support.small import tiny
 
@@ -53,6 +56,50 @@ def test_a_stopped_run_goes_on_to_the_identical_end(tmp_path: Path, stop_at: int
     assert first.step >= stop_at - 1
     assert isinstance(last, Done)
     assert last.result == result(spec)
+
+
+def spoil(file: Path, how: str) -> None:
+    """Damage a file: cut it short, turn one bit in the middle, or in its header."""
+    whole = bytearray(file.read_bytes())
+    match how:
+        case "cut":
+            whole = whole[: len(whole) // 2]
+        case "empty":
+            whole = whole[:0]
+        case "flipped":
+            whole[len(whole) * 3 // 4] ^= 1
+        case "header":
+            whole[40] ^= 1
+    file.write_bytes(whole)
+
+
+@pytest.mark.parametrize("how", ["cut", "empty", "flipped", "header"])
+def test_a_damaged_checkpoint_is_noticed_and_the_run_starts_again(tmp_path: Path, how: str) -> None:
+    spec = tiny(model__dropout=0.2)
+    run = execute(spec, tmp_path, checkpoint_seconds=0)
+    for event in run:
+        if isinstance(event, Point) and event.step >= 8:
+            break
+    run.close()
+    spoil(tmp_path / CHECKPOINT, how)
+    first, *_, last = execute(spec, tmp_path)
+    assert isinstance(first, Started)
+    assert isinstance(last, Done)
+    assert first.step == 0
+    assert first.notice.startswith(f"damaged checkpoint: {tmp_path / CHECKPOINT}: ")
+    assert first.notice.endswith("; the run starts again from step 0")
+    assert "\n" not in first.notice
+    assert last.result == result(spec)
+
+
+def test_damaged_weights_are_never_loaded(tmp_path: Path) -> None:
+    spec = tiny()
+    result(spec, tmp_path)
+    model = initial_model(spec)
+    load_weights(model, tmp_path / WEIGHTS)
+    spoil(tmp_path / WEIGHTS, "flipped")
+    with pytest.raises(BadInput, match="its content is not what was written"):
+        load_weights(model, tmp_path / WEIGHTS)
 
 
 def test_events_pass_through_json() -> None:

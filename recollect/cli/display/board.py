@@ -58,8 +58,9 @@ class Board:
         """Take note; a line worth keeping where something went wrong, else an empty one."""
         name = self.names.get(event.run, event.run)
         match event:
-            case Started(run, step, steps, _):
+            case Started(run, step, steps, _, notice):
                 self.under_way[run] = Line(name, steps, step)
+                return f"run {run} ({name}): {notice}" if notice else ""
             case Point(run, step, values):
                 self.under_way[run].step, self.under_way[run].values = step, describe(values)
             case Progressed(run, step):

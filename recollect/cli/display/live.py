@@ -61,8 +61,8 @@ class Live:
     def hear(self, event: Event) -> None:
         """Follow one run."""
         match event:
-            case Started(_, step, steps, _) if step > 0:
-                self.say(f"goes on from step {step} of {steps}")
+            case Started(_, step, steps, _, notice) if notice or step:
+                self.say(notice or f"goes on from step {step} of {steps}")
             case Point(_, step, values):
                 self.show(step, describe(values), force=True)
             case Progressed(_, step):
