@@ -12,6 +12,7 @@ import pytest
 from tests.support.places import ROOT
 
 BLOCK = re.compile(r"```python\n# (?P<file>\S+), (?P<how>new|at the end)\n(?P<code>.*?)```", re.DOTALL)
+CONTRACTS = ("tests/mixers/test_contract.py", "tests/tasks/test_contract.py")
 TOYS = ("running_mean", "echo")
 TRAIN = """
 from recollect import make_spec, run
@@ -44,9 +45,8 @@ def call(tree: Path, *words: str, code: int = 0) -> str:
 
 
 def test_the_toys_keep_the_contracts(tree: Path) -> None:
-    contracts = [str(tree / "tests" / room / "test_contract.py") for room in ("mixers", "tasks")]
     chosen = " or ".join([*TOYS, "has_a_row"])
-    out = call(tree, "-m", "pytest", "-q", "-p", "no:cacheprovider", *contracts, "-k", chosen)
+    out = call(tree, "-m", "pytest", "-o", "addopts=", "-p", "no:cacheprovider", *CONTRACTS, "-k", chosen)
     assert int(re.findall(r"(\d+) passed", out)[0]) > 20
 
 
@@ -61,6 +61,5 @@ def test_a_mixer_or_a_task_without_a_row_is_noticed(tree: Path, tmp_path: Path) 
     shutil.copytree(tree, bare)
     for rows in ("mixer_rows", "task_rows"):
         shutil.copy(ROOT / "tests" / "support" / f"{rows}.py", bare / "tests" / "support" / f"{rows}.py")
-    for room in ("mixers", "tasks"):
-        out = call(bare, "-m", "pytest", "-q", f"tests/{room}/test_contract.py", "-k", "has_a_row", code=1)
-        assert "1 failed" in out
+    out = call(bare, "-m", "pytest", "-o", "addopts=", *CONTRACTS, "-k", "has_a_row", code=1)
+    assert "2 failed" in out

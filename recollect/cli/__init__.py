@@ -44,7 +44,7 @@ def build(asked: str) -> App:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input is one sentence and exit code 2."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True)
+    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command here
     try:
         code = build(words[0] if words else "")(words, exit_on_error=False, print_error=False, error_console=errors)

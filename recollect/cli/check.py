@@ -4,14 +4,22 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recollect.cli.options import Sets, read_sets
+from recollect.cli.options import Sets, read_sets, whole
 from recollect.spec import mixer_options
 
 
-def check(mixer: str, /, *, d_model: Annotated[int, Parameter(help="width to try it at")] = 16, set_: Sets = ()) -> int:
+def check(
+    mixer: str,
+    /,
+    *,
+    d_model: Annotated[int, Parameter(converter=whole, help="width to try it at")] = 64,
+    length: Annotated[int, Parameter(converter=whole, help="tokens in a row")] = 64,
+    n_layers: Annotated[int, Parameter(converter=whole, help="layers, of which it is tried as the last")] = 1,
+    set_: Sets = (),
+) -> int:
     """Check that a mixer keeps the contract: shape, causality, use of the past, independence of rows, gradients.
 
-    Exit code 1 where a clause does not hold.
+    Exit code 1 where a clause does not hold. The same is checked before a mixer of yours is trained.
 
     Parameters
     ----------
@@ -20,9 +28,10 @@ def check(mixer: str, /, *, d_model: Annotated[int, Parameter(help="width to try
     """
     options = {key.removeprefix("model.mixer."): value for key, value in read_sets(set_).items()}
     made = mixer_options(mixer, options)
+    from recollect.mixers import Place
     from recollect.training.check import check_mixer
 
-    findings = check_mixer(made, d_model)
-    for finding in findings:
-        print(f"{'holds ' if finding.holds else 'BROKEN'}  {finding.clause}: {finding.seen}")
-    return 0 if all(finding.holds for finding in findings) else 1
+    clauses = check_mixer(made, Place(d_model, length, n_layers - 1, n_layers))
+    for one in clauses:
+        print(f"{'holds ' if one.holds else 'BROKEN'}  {one.clause}: {one.seen}")
+    return 0 if all(one.holds for one in clauses) else 1

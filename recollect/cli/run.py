@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.display.watch import Design, describe_case, preflight_foreign, train_cases
-from recollect.cli.options import Sets, StorePath, check_folder, print_figure, read_sets
+from recollect.cli.options import Noncausal, Sets, StorePath, check_folder, print_figure, read_sets, whole
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Contents, NoStore, Store
@@ -28,13 +28,20 @@ class Changed:
         tuple[str, ...],
         Parameter(consume_multiple=True, negative=(), help="a study's models by name, or your own file.py:Class"),
     ] = ()
-    widths: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative=(), help="other widths")] = ()
+    widths: Annotated[
+        tuple[int, ...], Parameter(converter=whole, consume_multiple=True, negative=(), help="other widths")
+    ] = ()
     lrs: Annotated[tuple[float, ...], Parameter(consume_multiple=True, negative=(), help="other learning rates")] = ()
-    seeds: Annotated[tuple[int, ...], Parameter(consume_multiple=True, negative=(), help="other seeds")] = ()
+    seeds: Annotated[
+        tuple[int, ...], Parameter(converter=whole, consume_multiple=True, negative=(), help="other seeds")
+    ] = ()
+
+    allow_noncausal: Noncausal = False
 
     def read(self) -> Changes:
         """As the study takes them."""
-        return Changes(read_sets(self.set_), self.mixers, self.widths, self.lrs, self.seeds)
+        fields = read_sets(self.set_) | ({"model.noncausal": True} if self.allow_noncausal else {})
+        return Changes(fields, self.mixers, self.widths, self.lrs, self.seeds)
 
 
 def run(
@@ -50,7 +57,7 @@ def run(
     ] = "every",
     how: How = How(),  # noqa: B008
     only: Annotated[str, Parameter(help="only runs whose id or description contains this text")] = "",
-    limit: Annotated[int | None, Parameter(help="train at most so many of the missing runs")] = None,
+    limit: Annotated[int | None, Parameter(converter=whole, help="train at most so many of the missing runs")] = None,
     dry_run: Annotated[
         bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
     ] = False,

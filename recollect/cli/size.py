@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from recollect.cli.options import Json, Sets, overrides
+from recollect.cli.options import Json, Sets, overrides, whole
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
@@ -21,10 +21,10 @@ def size(
     task: str = "mqar",
     mixer: str = "attention",
     *,
-    d_model: Annotated[int | None, Parameter(help="width")] = None,
-    n_layers: Annotated[int | None, Parameter(help="blocks")] = None,
+    d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
+    n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     params: Annotated[str | None, Parameter(help="find the width for so many parameters, such as 150M")] = None,
-    multiple: Annotated[int, Parameter(help="of which that width is a multiple")] = 8,
+    multiple: Annotated[int, Parameter(converter=whole, help="of which that width is a multiple")] = 8,
     protocol: Annotated[str, Parameter(help="a preset of everything else")] = "laptop",
     set_: Sets = (),
     json_: Json = False,

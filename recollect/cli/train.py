@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recollect.cli.display.live import Live, headline, summary
-from recollect.cli.options import Json, Sets, StorePath, overrides
+from recollect.cli.options import Json, Noncausal, Sets, StorePath, overrides, whole
 from recollect.spec import RunSpec, make_spec
 from recollect.store import DEFAULT, NoStore, Record, Store
 from recollect.sweep import Grid, sweep
@@ -20,14 +20,15 @@ def train(
     mixer: str,
     *,
     lr: Annotated[float | None, Parameter(help="peak learning rate")] = None,
-    d_model: Annotated[int | None, Parameter(help="width")] = None,
-    n_layers: Annotated[int | None, Parameter(help="blocks")] = None,
-    seed: Annotated[int | None, Parameter(help="of everything random")] = None,
-    steps: Annotated[int | None, Parameter(help="the budget")] = None,
+    d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
+    n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
+    seed: Annotated[int | None, Parameter(converter=whole, help="of everything random")] = None,
+    steps: Annotated[int | None, Parameter(converter=whole, help="the budget")] = None,
     protocol: Annotated[
         str, Parameter(help="a preset of everything else; `recollect protocols` lists them")
     ] = "laptop",
     set_: Sets = (),
+    allow_noncausal: Noncausal = False,
     spec: Annotated[Path | None, Parameter(help="a YAML file of fields that override the protocol's")] = None,
     store: StorePath = DEFAULT,
     checkpoint_seconds: Annotated[float, Parameter(help="between two checkpoints")] = 5.0,
@@ -46,6 +47,7 @@ def train(
         layer.
     """
     short = {"train.lr": lr, "model.d_model": d_model, "model.n_layers": n_layers, "seed": seed, "train.steps": steps}
+    short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
     if (known := stored(made, store)) is not None and not json_:

@@ -11,7 +11,7 @@ from cyclopts import Parameter
 
 from recollect.cli.display.board import Board
 from recollect.cli.display.watch import describe_case, preflight_foreign, watched
-from recollect.cli.options import Json, Sets, StorePath, check_folder, overrides
+from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
@@ -38,24 +38,27 @@ def window(
     task: str,
     /,
     *mixers: str,
-    d_model: Annotated[int | None, Parameter(help="width")] = None,
-    n_layers: Annotated[int | None, Parameter(help="blocks")] = None,
+    d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
+    n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     steps: Annotated[
-        int | None, Parameter(help="the budget of every run; a window is a window at so many steps")
+        int | None, Parameter(converter=whole, help="the budget of every run; a window is a window at so many steps")
     ] = None,
     protocol: Annotated[
         str, Parameter(help="a preset of everything else; `recollect protocols` lists them")
     ] = "laptop",
     set_: Sets = (),
+    allow_noncausal: Noncausal = False,
     spec: Annotated[Path | None, Parameter(help="a YAML file of fields that override the protocol's")] = None,
     low: Annotated[float, Parameter(help="the lowest learning rate")] = 1e-5,
     high: Annotated[float, Parameter(help="the highest learning rate")] = 1e-1,
-    max_runs: Annotated[int, Parameter(help="of each cell, those included that the store already has")] = 40,
+    max_runs: Annotated[
+        int, Parameter(converter=whole, help="of each cell, those included that the store already has")
+    ] = 40,
     tolerance: Annotated[
         float, Parameter(help="stop once the 90 % interval of both edges is this short, in decades")
     ] = 0.1,
     threshold: Annotated[float, Parameter(help="the validation accuracy from which on a run succeeds")] = THRESHOLD,
-    first_seed: Annotated[int, Parameter(help="every run has a new seed, from this one on")] = 0,
+    first_seed: Annotated[int, Parameter(converter=whole, help="every run has a new seed, from this one on")] = 0,
     how: How = How(),  # noqa: B008
     dry_run: Annotated[
         bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
@@ -89,6 +92,7 @@ def window(
     how.check()
     search = Search(low, high, max_runs, tolerance, threshold, first_seed)
     short = {"model.d_model": d_model, "model.n_layers": n_layers, "train.steps": steps}
+    short["model.noncausal"] = allow_noncausal or None
     cells = make_cells(task, mixers, overrides(short, set_, spec), protocol, search)
     check_folder(out)
     specs = [cell.spec for cell in cells.values()]

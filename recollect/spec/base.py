@@ -9,12 +9,12 @@ A field may carry a mark in its declaration, `field: Annotated[type, MARK] = ...
 
 import hashlib
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, model_validator
 from pydantic.fields import FieldInfo
 
 LATER, ASIDE = object(), object()
@@ -31,6 +31,15 @@ class Frozen(BaseModel):
     """A description that cannot change and has no unknown field."""
 
     model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    @model_validator(mode="before")
+    @classmethod
+    def truth_is_no_number(cls, given: Any) -> Any:
+        """Refuse true and false where they are not asked for: they would count as 1 and 0."""
+        for name, field in cls.model_fields.items() if isinstance(given, Mapping) else ():
+            if isinstance(given.get(name), bool) and field.annotation is not bool:
+                raise ValueError(f"{name} cannot be {str(given[name]).lower()}")
+        return given
 
     def identity(self) -> dict[str, Any]:
         """The plain value that is hashed: all fields, as their marks say."""

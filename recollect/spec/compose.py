@@ -33,6 +33,8 @@ def make_spec(
             flat |= when.then
     flat["model.block"] = [_block(preset, name) for name in mixers] if len(mixers) > 1 else _block(preset, mixers[0])
     for one, other in (("train.steps", "train.epochs"), ("train.warmup_steps", "train.warmup")):
+        if one in given and other in given:
+            raise BadInput(f"{where}: {one} and {other} say the same thing twice; give one of them")
         if one in given:
             flat.pop(other, None)
         elif other in given:
@@ -88,9 +90,9 @@ def number(value: Any, name: str, where: str) -> int:
     """A positive whole number, or one sentence."""
     try:
         found = int(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = 0
-    if found < 1:
+    if found < 1 or isinstance(value, bool) or (isinstance(value, float) and value != found):
         raise BadInput(f"{where}: {name}: a whole number >= 1 (got {value!r})")
     return found
 

@@ -19,10 +19,21 @@ def pin(file: Path) -> str:
     return "sha256 " + hashlib.sha256(file.read_bytes()).hexdigest()
 
 
+class OncePerKey(yaml.SafeLoader):
+    """YAML in which a key stands once in its mapping: PyYAML takes the last one and says nothing."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        """As PyYAML does, but a second key of the same name is refused."""
+        names = [key.value for key, _ in node.value]
+        for name in (name for name in names if names.count(name) > 1):
+            raise yaml.YAMLError(f"the key '{name}' stands twice")
+        return super().construct_mapping(node, deep)
+
+
 def read_mapping(file: Path, example: str) -> dict[str, Any]:
     """The content of a YAML file that is a mapping, such as the example."""
     try:
-        plain = yaml.safe_load(file.read_text())
+        plain = yaml.load(file.read_text(), OncePerKey)
     except OSError as error:
         raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:

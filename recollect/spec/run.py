@@ -6,7 +6,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, field_
 
 from recollect.errors import nearest, sentence
 from recollect.ops.forms import CPU_ONLY, KERNELS, OPS, Kernel, form_of
-from recollect.spec.base import As, Frozen, canonical, digest
+from recollect.spec.base import LATER, As, Frozen, canonical, digest
 from recollect.spec.mixers import MixerOptions, MixerSpec
 from recollect.spec.tasks import TaskSpec
 
@@ -34,6 +34,7 @@ class ModelSpec(Frozen):
     init: Literal["native", "gpt2", "zoology-legacy"] = Field(
         "native", description="each part's own; all Linears N(0, 0.02) with scaled outputs; Zoology's before 2025"
     )
+    noncausal: Annotated[bool, LATER] = Field(False, description="a user's mixer may look ahead; every figure says so")
 
     @model_validator(mode="after")
     def one_per_layer(self) -> "ModelSpec":
@@ -118,7 +119,7 @@ class RunSpec(Frozen):
     train: TrainSpec = TrainSpec()
     compute: ComputeSpec = ComputeSpec()
     seed: NonNegativeInt = 42
-    numerics: PositiveInt = NUMERICS
+    numerics: PositiveInt = Field(NUMERICS, le=NUMERICS)
 
     @model_validator(mode="after")
     def resolve(self) -> "RunSpec":

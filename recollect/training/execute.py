@@ -21,6 +21,7 @@ from recollect.tasks import Task, make_task
 from recollect.tasks.outcome import outcome
 from recollect.tasks.streams import derive
 from recollect.training import checkpoint
+from recollect.training.check import preflight
 from recollect.training.model import Model, build_model
 from recollect.training.trainer import Trainer, evaluate, loss_at
 
@@ -30,6 +31,7 @@ SIGN_OF_LIFE = 0.25
 
 def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float = 5.0) -> Iterator[Event]:
     """Train a spec to its end, going on from the folder's checkpoint where there is one."""
+    preflight(spec)
     prepare(spec)
     task = make_task(spec.task)
     trainer = Trainer(spec, task, initial_model(spec))

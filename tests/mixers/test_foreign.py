@@ -7,7 +7,7 @@ import torch
 
 from recollect import run
 from recollect.errors import BadInput
-from recollect.mixers import build_mixer
+from recollect.mixers import Place, build_mixer
 from recollect.spec import mixer_options
 from recollect.training.check import check_mixer, preflight
 from tests.support.places import ROOT
@@ -39,7 +39,7 @@ def write(folder: Path, name: str, body: str, extra: str = "") -> str:
 
 def broken(name: str) -> list[str]:
     """The clauses that a mixer breaks."""
-    return [finding.clause for finding in check_mixer(mixer_options(name, {})) if not finding.holds]
+    return [found.clause for found in check_mixer(mixer_options(name, {}), Place(16, 12)) if not found.holds]
 
 
 def test_the_example_keeps_the_contract_and_trains() -> None:
@@ -66,7 +66,7 @@ def test_the_check_names_what_is_broken(tmp_path: Path, kind: str, clause: str) 
 
 def test_a_parameter_that_nothing_reaches_is_named(tmp_path: Path) -> None:
     name = write(tmp_path, "idles", SOURCES["idles"], "        self.idle = nn.Parameter(torch.ones(2))")
-    seen = {finding.clause: finding.seen for finding in check_mixer(mixer_options(name, {}))}
+    seen = {finding.clause: finding.seen for finding in check_mixer(mixer_options(name, {}), Place(16, 12))}
     assert "idle" in seen["gives every parameter a finite gradient"]
 
 

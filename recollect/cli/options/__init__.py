@@ -2,14 +2,25 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_origin
 
 import yaml
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 
 from recollect.errors import BadInput
 from recollect.spec.compose import flatten
 from recollect.spec.files import read_mapping
+
+
+def whole(kind: Any, tokens: Sequence[Token]) -> Any:
+    """A whole number, or several; cyclopts alone would round 2.5 to 2."""
+    try:
+        found = [int(token.value) for token in tokens]
+    except ValueError:
+        given = " ".join(token.value for token in tokens)
+        raise ValueError(f"a whole number is needed (got '{given}')") from None
+    return tuple(found) if get_origin(kind) is tuple else found[0]
+
 
 StorePath = Annotated[Path, Parameter(name=["--store"], help="the store's file")]
 Sets = Annotated[
@@ -19,6 +30,9 @@ Sets = Annotated[
         negative=(),
         help="any field of the spec, as task.length=64 or model.mixer.n_heads=2; may be repeated",
     ),
+]
+Noncausal = Annotated[
+    bool, Parameter(name=["--allow-noncausal"], negative=(), help="train a mixer that looks ahead; figures say so")
 ]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
+from recollect.cli.options import whole
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.sweep.executors import EXECUTORS, Executor, Inline, Wishes
@@ -26,7 +27,10 @@ class How:
 
     executor: Annotated[Name, Parameter(help="this process, workers on this machine, or a Ray cluster")] = "local"
     workers: Annotated[
-        int | None, Parameter(help="runs at once; by default one per core (and thread), or what the cluster holds")
+        int | None,
+        Parameter(
+            converter=whole, help="runs at once; by default one per core (and thread), or what the cluster holds"
+        ),
     ] = None
     address: Annotated[str, Parameter(help="Ray: the cluster's address; else $RAY_ADDRESS, else a new one here")] = ""
     cpus_per_run: Annotated[float, Parameter(help="Ray: CPUs that a run takes")] = 1.0
