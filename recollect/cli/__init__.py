@@ -1,5 +1,7 @@
 """The command line: one thin function a command. Nothing here imports torch before a command needs it."""
 
+import os
+import sqlite3
 import sys
 from collections.abc import Sequence
 
@@ -19,7 +21,7 @@ COMMANDS = {
     "diff": ("diff:diff", "Show in which fields two runs differ."),
     "report": ("report:report", "Draw a store: figures, tables, one page to browse."),
     "export": ("export:export", "Write results as CSV, Parquet or JSON."),
-    "store": ("store:app", "Merge stores, delete runs."),
+    "store": ("store:app", "Merge stores, delete runs, check and mend."),
     "size": ("size:size", "Count a model's parameters and state, or find the width for a budget."),
     "check": ("check:check", "Check that a mixer keeps the contract."),
     "protocols": ("protocols:app", "Show the presets of how to train, or how two differ."),
@@ -42,6 +44,15 @@ def build(asked: str) -> App:
     return app
 
 
+def trouble(error: BaseException) -> str:
+    """What the machine refused, in one sentence that names the file where there is one."""
+    if isinstance(error, MemoryError):
+        return "not enough memory; ask for a smaller model, batch or number of workers"
+    if isinstance(error, OSError):
+        return f"{error.filename or 'the system'}: {error.strerror or error}"
+    return f"the store cannot be used: {error}; `recollect store check` says more"
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input is one sentence and exit code 2."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
@@ -58,5 +69,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         errors.print(f"recollect: {stop or 'stopped; the same command goes on from here'}", markup=False)
         sys.exit(130)
     except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said, at exit neither
         sys.exit(0)
+    except (sqlite3.Error, OSError, MemoryError) as error:
+        errors.print(f"recollect: {trouble(error)}", markup=False)
+        sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

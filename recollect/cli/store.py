@@ -1,14 +1,17 @@
-"""`recollect store`: merge stores, delete runs."""
+"""`recollect store`: merge stores, delete runs, check and mend."""
 
+from contextlib import nullcontext
 from pathlib import Path
+from typing import Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
 from recollect.cli.options import StorePath
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Store
+from recollect.store.check import problems
 
-app = App(name="store", help="Merge stores, delete runs.")
+app = App(name="store", help="Merge stores, delete runs, check and mend.")
 
 
 @app.command
@@ -50,7 +53,27 @@ def delete(*runs: str, store: StorePath = DEFAULT) -> None:
         raise BadInput("store delete: name at least one run; `recollect list runs` shows them")
     opened = Store(store)
     with opened.writing():
-        found = {opened.find(run).id for run in runs}
+        found = {opened.find_id(run) for run in runs}
         opened.delete(found)
     opened.close()
     print(f"{store}: {len(found)} run{'s' * (len(found) != 1)} deleted")
+
+
+@app.command
+def check(
+    *, mend: Annotated[bool, Parameter(negative=(), help="put right what can be")] = False, store: StorePath = DEFAULT
+) -> int:
+    """Look for runs that cannot be read, or are not called as their spec says, and for damage of the file.
+
+    Exit code 1 where something is wrong and stays so. Mending forgets runs that cannot be read.
+    """
+    opened = Store(store)
+    with opened.writing() if mend else nullcontext():
+        found = list(problems(opened))
+        left = [one for one in found if not mend or one.mend is None]
+        for one in found:
+            print(f"{one.where}: {one.what}{'' if one in left else '  (mended)'}")
+            if one not in left and one.mend is not None:
+                one.mend()
+    print(f"{store}: {len(found)} problem{'s' * (len(found) != 1)}, {len(left)} left")
+    return 1 if left else 0

@@ -37,8 +37,10 @@ def merge(into: Store, other: Path) -> Merged:
 
 
 def _wanted(into: Store, source: Store) -> list[str]:
+    """Runs whose spec gives their id: what a stranger's store calls otherwise is not taken over."""
     ours, finished = into.statuses(), source.done() - into.done()
-    return [run for run in source.statuses() if run not in ours or run in finished]
+    sound = [record.id for record in source.records() if record.id == record.spec.id]
+    return [run for run in sound if run not in ours or run in finished]
 
 
 def _different(into: Store, source: Store) -> int:
@@ -55,6 +57,7 @@ def _copy_rows(into: Store, source: Store, wanted: list[str]) -> None:
                 into.db.execute(f"DELETE FROM {table} WHERE {key} = ?", (run,))
                 _insert(into, table, source.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (run,)))
         _insert(into, "study_runs", source.db.execute("SELECT * FROM study_runs ORDER BY rowid"))
+        into.db.execute("DELETE FROM study_runs WHERE run NOT IN (SELECT id FROM runs)")
 
 
 def _insert(into: Store, table: str, rows: sqlite3.Cursor) -> None:

@@ -5,6 +5,7 @@ harmless, so events may be replayed.
 """
 
 import json
+import re
 import shutil
 import sqlite3
 import time
@@ -16,7 +17,9 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
-from recollect.errors import BadInput
+from pydantic import ValidationError
+
+from recollect.errors import BadInput, sentence
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
 from recollect.store.migrations import SCHEMA, migrate
@@ -24,6 +27,7 @@ from recollect.store.migrations import SCHEMA, migrate
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
 DONE = "done"
+ID = re.compile("[0-9a-f]{12}")
 STATUSES = ("pending", "running", DONE, "failed", "lost")
 Curves = dict[str, list[float | None]]
 
@@ -99,16 +103,30 @@ class Store:
     def __init__(self, path: Path = DEFAULT, *, create: bool = False) -> None:
         self.path = Path(path)
         check_path(self.path, create)
-        self.files = self.path.with_name(self.path.stem + ".files")
+        self.files = self.path.with_suffix(".files" if self.path.suffix == ".db" else f"{self.path.suffix}.files")
         self.is_writer = self.is_copy = False
-        self.db = self._connect()
-        self.notice = "" if create is False else self._set_up()
-        self._check()
+        self.unreadable: dict[str, str] = {}
+        try:
+            self.db = self._connect(self.path) if create else self._connect_reading()
+            self.notice = self._set_up() if create else ""
+            self._check()
+        except sqlite3.Error as error:
+            raise BadInput(f"store: {self.path} cannot be {'written' if create else 'read'} ({error})") from None
 
-    def _connect(self, place: str = "") -> sqlite3.Connection:
-        db = sqlite3.connect(place or self.path, timeout=30, isolation_level=None)
+    def _connect(self, place: Path | str) -> sqlite3.Connection:
+        db = sqlite3.connect(place, timeout=30, isolation_level=None, uri=str(place).startswith("file:"))
         db.row_factory = sqlite3.Row
         db.execute("PRAGMA synchronous = NORMAL")
+        return db
+
+    def _connect_reading(self) -> sqlite3.Connection:
+        """Who may not write beside the file reads it as it lies there: nobody can be writing it from here."""
+        db = self._connect(self.path)
+        try:
+            db.execute("SELECT 1 FROM sqlite_master").fetchone()
+        except sqlite3.OperationalError:
+            db.close()
+            db = self._connect(f"{self.path.resolve().as_uri()}?immutable=1")
         return db
 
     def _set_up(self) -> str:
@@ -174,7 +192,7 @@ class Store:
         """Bring the file itself up to this version's schema, where a reader is content with a copy that is."""
         if self.is_copy:
             self.db.close()
-            self.db, self.is_copy = self._connect(), False
+            self.db, self.is_copy = self._connect(self.path), False
             migrate(self.db)
 
     def close(self) -> None:
@@ -182,7 +200,9 @@ class Store:
         self.db.close()
 
     def folder(self, run: str) -> Path:
-        """Where a run keeps its checkpoint and weights."""
+        """Where a run keeps its checkpoint and weights; an id that a spec cannot have names no folder."""
+        if not ID.fullmatch(run):
+            raise BadInput(f"store: {self.path} has a run called '{run[:40]}', which no spec gives; see `store check`")
         return self.files / run
 
     # Writing: the coordinator only.
@@ -256,7 +276,8 @@ class Store:
                 self.db.execute("DELETE FROM runs WHERE id = ?", (run,))
                 for table in ("points", "arrays", "study_runs"):
                     self.db.execute(f"DELETE FROM {table} WHERE run = ?", (run,))
-            shutil.rmtree(self.folder(run), ignore_errors=True)
+            if ID.fullmatch(run):
+                shutil.rmtree(self.folder(run), ignore_errors=True)
 
     def _update(self, run: str, **values: Any) -> None:
         names = ", ".join(f"{name} = ?" for name in values)
@@ -267,7 +288,12 @@ class Store:
     def record(self, run: str) -> Record | None:
         """One run by its whole id."""
         row = self.db.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
-        return None if row is None else self._record(row, self.curves(run))
+        if row is None:
+            return None
+        found = self._record(row, self.curves(run))
+        if found is None:
+            raise BadInput(f"run {run}: cannot be read from {self.path}: {self.unreadable[run]}; see `store check`")
+        return found
 
     def records(
         self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
@@ -279,7 +305,8 @@ class Store:
         values = list(given.values())
         rows = self.db.execute(f"SELECT * FROM runs WHERE {where} ORDER BY created, id", values).fetchall()
         found = self._curves(f"run IN (SELECT id FROM runs WHERE {where})", values) if curves else {}
-        return [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
+        read = [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
+        return [record for record in read if record is not None]
 
     def done(self) -> set[str]:
         """The runs that came to their end."""
@@ -324,13 +351,17 @@ class Store:
 
     def find(self, prefix: str) -> Record:
         """One run by the beginning of its id."""
+        found = self.record(self.find_id(prefix))
+        assert found is not None
+        return found
+
+    def find_id(self, prefix: str) -> str:
+        """The whole id of one run, which need not be readable."""
         rows = self.db.execute("SELECT id FROM runs WHERE substr(id, 1, ?) = ?", (len(prefix), prefix)).fetchall()
         if len(rows) != 1:
             what = "no run" if not rows else f"{len(rows)} runs"
             raise BadInput(f"run: {what} in {self.path} begin with '{prefix}'; `recollect list runs` shows them")
-        found = self.record(rows[0]["id"])
-        assert found is not None
-        return found
+        return str(rows[0]["id"])
 
     def find_cell(self, prefix: str) -> list[Record]:
         """The runs of one cell by the beginning of its id; empty where no single cell begins so."""
@@ -349,7 +380,17 @@ class Store:
         points.execute(f"SELECT run, step, name, value FROM points WHERE {where} ORDER BY run, step", values)
         return {run: _as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
 
-    def _record(self, row: sqlite3.Row, curves: Curves | None) -> Record:
+    def _record(self, row: sqlite3.Row, curves: Curves | None) -> Record | None:
+        """A row as a record; one that cannot be read is noted in `unreadable` and blocks no other."""
+        try:
+            return self._read(row, curves)
+        except ValidationError as error:
+            self.unreadable[row["id"]] = str(sentence(error, "spec"))
+        except (ValueError, TypeError) as error:
+            self.unreadable[row["id"]] = f"{type(error).__name__}: {error}"
+        return None
+
+    def _read(self, row: sqlite3.Row, curves: Curves | None) -> Record:
         result = json.loads(row["result"]) if row["result"] else None
         if curves is not None and result is not None:
             result["curves"] = curves

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 class Trouble(nn.Module):
-    """A running mean; its sixth call raises, exits or kills its process; every call may take its time."""
+    """A running mean; its fifth call in training raises, exits or kills its process; every call may take its time."""
 
     def __init__(self, d_model: int, kind: str = "none", marker: str = "", seconds: float = 0.0) -> None:
         super().__init__()
@@ -18,9 +18,9 @@ class Trouble(nn.Module):
         self.kind, self.marker, self.seconds, self.calls = kind, Path(marker), seconds, 0
 
     def forward(self, x: Tensor) -> Tensor:
-        self.calls += 1
+        self.calls += len(x) > 3  # neither the contract nor the warm-up takes so many rows
         time.sleep(self.seconds)
-        if self.calls == 6:
+        if self.calls == 5 and len(x) > 3:
             self.act()
         y: Tensor = self.w(x.cumsum(1))
         return y

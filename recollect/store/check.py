@@ -1,0 +1,48 @@
+"""What is wrong inside a store, and how it is mended: runs that cannot be read, or are not called as their spec."""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+
+from recollect.store.store import Store
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Where and what; `mend` puts it right, and is None where nothing can."""
+
+    where: str
+    what: str
+    mend: Callable[[], object] | None = None
+
+
+def problems(store: Store) -> Iterator[Problem]:
+    """All that is found; a store without any is sound."""
+    try:
+        lines = [str(line) for (line,) in store.db.execute("PRAGMA integrity_check").fetchall() if line != "ok"]
+        yield from (Problem(str(store.path), f"damaged: {' '.join(line.split())}") for line in lines)
+        yield from _runs(store)
+        yield from _strays(store)
+    except sqlite3.DatabaseError as error:
+        yield Problem(str(store.path), f"damaged: {error}")
+
+
+def _runs(store: Store) -> Iterator[Problem]:
+    for record in store.records():
+        spec, run = record.spec, record.id
+        if run != spec.id:
+            yield Problem(f"run '{run[:40]}'", f"its spec is that of {spec.id}", partial(store.delete, [run]))
+        elif record.cell != spec.cell:
+            query = "UPDATE runs SET cell = ? WHERE id = ?"
+            yield Problem(f"run {run}", f"its cell is {spec.cell}", partial(store.db.execute, query, (spec.cell, run)))
+    for run, why in store.unreadable.items():
+        yield Problem(f"run '{run[:40]}'", f"cannot be read: {why}", partial(store.delete, [run]))
+
+
+def _strays(store: Store) -> Iterator[Problem]:
+    for table in ("points", "arrays", "study_runs"):
+        stray = f"FROM {table} WHERE run NOT IN (SELECT id FROM runs)"
+        (count,) = store.db.execute(f"SELECT count(*) {stray}").fetchone()
+        if count:
+            yield Problem(table, f"{count} rows of unknown runs", partial(store.db.execute, f"DELETE {stray}"))
