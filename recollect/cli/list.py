@@ -24,7 +24,10 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
     """
     console = table_console()
     if what == "runs":
-        console.print(runs_table(Store(store).records()))
+        opened = Store(store)
+        console.print(runs_table(opened.records()))
+        for run, why in opened.unreadable.items():
+            console.print(f"{run[:40]} cannot be read: {why}", markup=False)
     elif what is None:
         for name, shelf in SHELVES.items():
             console.print(f"[bold]{name}[/bold]  {', '.join(shelf)}")

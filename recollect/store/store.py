@@ -103,7 +103,8 @@ class Store:
     def __init__(self, path: Path = DEFAULT, *, create: bool = False) -> None:
         self.path = Path(path)
         check_path(self.path, create)
-        self.files = self.path.with_suffix(".files" if self.path.suffix == ".db" else f"{self.path.suffix}.files")
+        is_db = self.path.suffix == ".db"
+        self.files = self.path.with_suffix(".files") if is_db else self.path.with_name(f"{self.path.name}-files")
         self.is_writer = self.is_copy = False
         self.unreadable: dict[str, str] = {}
         try:
@@ -121,11 +122,10 @@ class Store:
 
     def _connect_reading(self) -> sqlite3.Connection:
         """Who may not write beside the file reads it as it lies there: nobody can be writing it from here."""
-        db = self._connect(self.path)
         try:
+            db = self._connect(self.path)
             db.execute("SELECT 1 FROM sqlite_master").fetchone()
         except sqlite3.OperationalError:
-            db.close()
             db = self._connect(f"{self.path.resolve().as_uri()}?immutable=1")
         return db
 
@@ -385,9 +385,9 @@ class Store:
         try:
             return self._read(row, curves)
         except ValidationError as error:
-            self.unreadable[row["id"]] = str(sentence(error, "spec"))
+            self.unreadable[str(row["id"])] = str(sentence(error, "spec"))
         except (ValueError, TypeError) as error:
-            self.unreadable[row["id"]] = f"{type(error).__name__}: {error}"
+            self.unreadable[str(row["id"])] = f"{type(error).__name__}: {error}"
         return None
 
     def _read(self, row: sqlite3.Row, curves: Curves | None) -> Record:
