@@ -1,8 +1,10 @@
 """The command line: one thin function a command. Nothing here imports torch before a command needs it."""
 
 import os
+import signal
 import sqlite3
 import sys
+import threading
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
@@ -56,6 +58,9 @@ def trouble(error: BaseException) -> str:
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input is one sentence and exit code 2."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
+    for name in ("SIGTERM", "SIGHUP"):  # what a scheduler sends ends like Ctrl-C, with the sentence how to go on
+        if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
+            signal.signal(getattr(signal, name), signal.default_int_handler)
     words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command here
     try:
         code = build(words[0] if words else "")(words, exit_on_error=False, print_error=False, error_console=errors)
@@ -66,7 +71,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         errors.print(f"recollect: {' '.join(str(error).split())}", markup=False)
         sys.exit(2)
     except KeyboardInterrupt as stop:
-        errors.print(f"recollect: {stop or 'stopped; the same command goes on from here'}", markup=False)
+        errors.print(f"recollect: {str(stop) or 'stopped; the same command goes on from here'}", markup=False)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said, at exit neither

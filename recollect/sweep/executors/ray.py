@@ -17,6 +17,8 @@ from recollect.sweep.executors.child import Child
 from recollect.sweep.executors.executor import Executor, Unavailable, Wishes
 from recollect.sweep.executors.job import Job
 
+ANSWER, START = 30.0, 120.0
+"""Seconds that a cluster has to answer, and one of our own to start."""
 AHEAD = 2
 """Runs handed to Ray for each that fits at once: no node waits for the coordinator, and a node that joins has work."""
 
@@ -41,9 +43,13 @@ class Ray(Executor):
 
     def _start(self) -> tuple[Child, int]:
         """A driver that has joined the cluster, and the number of runs that fit into it at once."""
+        where = self.wishes.address or "a new cluster on this machine"
         child = Child("recollect.sweep.executors.ray_driver")
+        patience = ANSWER if self.wishes.address else START
         try:
             child.pipe.send(asdict(self.wishes))
+            if not wait([child.pipe.connection], patience):
+                raise BadInput(f"--executor ray: {where} does not answer within {patience:.0f} s")
             answer = child.pipe.receive() or {"kind": "Refused", "reason": ""}
         except BaseException:
             child.kill()
@@ -51,7 +57,6 @@ class Ray(Executor):
         if answer["kind"] == "Ready":
             return child, answer["capacity"]
         ended = child.close()
-        where = self.wishes.address or "a new cluster on this machine"
         raise BadInput(f"--executor ray: cannot join {where}: {answer['reason'] or 'the driver ' + ended}")
 
     def submit(self, job: Job) -> None:
