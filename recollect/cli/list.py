@@ -5,7 +5,7 @@ from typing import Any, Literal
 from rich.table import Table
 
 from recollect.cli.display.live import table_console
-from recollect.cli.display.runs import runs_table
+from recollect.cli.display.runs import runs_list
 from recollect.cli.options import StorePath
 from recollect.spec import MIXERS, TASKS, Frozen, MixerOptions
 from recollect.spec.protocols import PROTOCOLS
@@ -25,7 +25,7 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
     console = table_console()
     if what == "runs":
         opened = Store(store)
-        console.print(runs_table(opened.records()))
+        print(*runs_list(opened.lines()), sep="\n")
         for run, why in opened.unreadable.items():
             console.print(f"{run[:40]} cannot be read: {why}", markup=False)
     elif what is None:

@@ -30,6 +30,6 @@ def show(what: str, /, *, store: StorePath = DEFAULT, json_: Json = False) -> No
         json.dump(plain if is_cell else plain[0], sys.stdout)
         print()
     elif is_cell:
-        show_cell(records)
+        show_cell(records, opened.lines(records[0].cell))
     else:
         show_run(records[0])

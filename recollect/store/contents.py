@@ -1,15 +1,16 @@
-"""All that a store holds, read once: for whoever looks at it from several sides."""
+"""What a store holds, each run read once: for whoever looks at it from several sides."""
 
 from recollect.store.store import Record, Store
 
 
 class Contents:
-    """The runs of a store with their curves, and the studies that they belong to."""
+    """The runs of a store with their curves, and the studies they belong to; a study is read when it is asked for."""
 
     def __init__(self, store: Store) -> None:
-        self.path = store.path
-        self._records = {record.id: record for record in store.records(curves=True)}
+        self.path, self._store = store.path, store
+        self._records: dict[str, Record] = {}
         self._links = {place: store.labels(*place) for place in store.studies()}
+        self._read: set[str | None] = set()
 
     def studies(self) -> list[tuple[str, str]]:
         """Every study and the scales at which it was run, by name."""
@@ -17,10 +18,19 @@ class Contents:
 
     def labelled(self, study: str, scale: str) -> list[tuple[str, Record]]:
         """The runs of a study at a scale under their labels, in the study's order."""
+        self._need(study)
         links = self._links.get((study, scale), {})
         return [(label, self._records[run]) for run, label in links.items() if run in self._records]
 
     def records(self, study: str | None = None) -> list[Record]:
         """All runs, or those of a study at any scale; oldest first."""
+        self._need(study)
         runs = {run for (name, _), links in self._links.items() if name == study for run in links}
         return [record for run, record in self._records.items() if study is None or run in runs]
+
+    def _need(self, study: str | None) -> None:
+        """Read what is not there yet; after everything was read, nothing is."""
+        if not {study, None} & self._read:
+            found = self._store.records(study=study, curves=True)
+            self._records = {record.id: record for record in found} | (self._records if study is not None else {})
+            self._read.add(study)

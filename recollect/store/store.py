@@ -5,6 +5,7 @@ harmless, so events may be replayed.
 """
 
 import json
+import math
 import re
 import shutil
 import sqlite3
@@ -15,7 +16,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pydantic import ValidationError
 
@@ -95,6 +96,21 @@ class Tally:
     status: str
     outcome: str
     runs: int
+
+
+class Line(NamedTuple):
+    """A run in few words, read without checking its spec: what a list of many runs shows."""
+
+    run: str
+    task: str
+    mixer: str
+    layers: int
+    d: int
+    lr: float
+    seed: int
+    status: str
+    outcome: str
+    test: float | None
 
 
 class Store:
@@ -308,6 +324,23 @@ class Store:
         read = [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
         return [record for record in read if record is not None]
 
+    def lines(self, cell: str | None = None) -> list[Line]:
+        """All runs, or those of a cell, oldest first; those that cannot be read are noted in `unreadable`.
+
+        Of the runs of one cell, which differ in learning rate and seed only, one spec is checked whole.
+        """
+        query = "SELECT id, cell, spec, status, outcome, result FROM runs WHERE ? IN (cell, '') ORDER BY created, id"
+        sound, found = set[str](), list[Line]()
+        for row in self.db.execute(query, (cell or "",)).fetchall():
+            try:
+                if row["cell"] not in sound:
+                    RunSpec.model_validate_json(row["spec"])
+                    sound.add(row["cell"])
+                found.append(_line(row))
+            except (ValueError, TypeError, KeyError, AttributeError) as error:
+                self._note(row, error)
+        return found
+
     def done(self) -> set[str]:
         """The runs that came to their end."""
         return {run for run, status in self.statuses().items() if status == DONE}
@@ -384,11 +417,13 @@ class Store:
         """A row as a record; one that cannot be read is noted in `unreadable` and blocks no other."""
         try:
             return self._read(row, curves)
-        except ValidationError as error:
-            self.unreadable[str(row["id"])] = str(sentence(error, "spec"))
         except (ValueError, TypeError) as error:
-            self.unreadable[str(row["id"])] = f"{type(error).__name__}: {error}"
+            self._note(row, error)
         return None
+
+    def _note(self, row: sqlite3.Row, error: Exception) -> None:
+        why = sentence(error, "spec") if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
+        self.unreadable[str(row["id"])] = str(why)
 
     def _read(self, row: sqlite3.Row, curves: Curves | None) -> Record:
         result = json.loads(row["result"]) if row["result"] else None
@@ -406,6 +441,17 @@ class Store:
             provenance=json.loads(row["provenance"] or "{}"),
             seconds=row["seconds"],
         )
+
+
+def _line(row: sqlite3.Row) -> Line:
+    """A row as a line; its spec is only looked into."""
+    spec, test = json.loads(row["spec"]), json.loads(row["result"] or "{}").get("test_accuracy")
+    model, mixers, lr, seed = spec["model"], spec["model"]["mixer"], spec["train"]["lr"], spec["seed"]
+    if not (lr > 0 and math.isfinite(lr) and seed >= 0):
+        raise ValueError(f"train.lr {lr}, seed {seed}")
+    names = dict.fromkeys(mixer["name"] for mixer in (mixers if isinstance(mixers, list) else [mixers]))
+    sizes = "+".join(names), model["n_layers"], model["d_model"]
+    return Line(row["id"], spec["task"]["name"], *sizes, lr, seed, row["status"], row["outcome"] or "", test)
 
 
 def _as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:

@@ -1,28 +1,24 @@
 """Runs as tables and lists: what `list runs`, `show` and `train` print of them."""
 
 import json
+from collections.abc import Iterator, Sequence
 
-from rich.table import Table
-
-from recollect.cli.display.live import summary, table_console
+from recollect.cli.display.live import summary
 from recollect.spec.compose import flatten
-from recollect.store import Record
+from recollect.store import Line, Record
 
 
-def runs_table(records: list[Record]) -> Table:
-    """A line per run."""
-    table = Table(
-        "run", "task", "mixer", "layers", "d", "lr", "seed", "status", "outcome", "test", box=None, pad_edge=False
-    )
-    for record in records:
-        spec, result = record.spec, record.result or {}
-        test = result.get("test_accuracy")
-        table.add_row(
-            *(record.id, spec.task.name, spec.model.mixer_name, str(spec.model.n_layers), str(spec.model.d_model)),
-            *(f"{spec.train.lr:g}", str(spec.seed), record.status, record.outcome or ""),
-            "" if test is None else f"{test:.1%}",
-        )
-    return table
+def runs_list(lines: Sequence[Line]) -> Iterator[str]:
+    """A line per run, under the names of the columns; a table of rich would take half a minute for thousands."""
+    rows = [Line._fields, *(_texts(line) for line in lines)]
+    widths = [max(len(row[i]) for row in rows) for i in range(len(Line._fields))]
+    for row in rows:
+        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+
+
+def _texts(line: Line) -> tuple[str, ...]:
+    test = "" if line.test is None else f"{line.test:.1%}"
+    return (*(str(value) for value in line[:5]), f"{line.lr:g}", *(str(value) for value in line[6:9]), test)
 
 
 def show_run(record: Record) -> None:
@@ -38,11 +34,11 @@ def show_run(record: Record) -> None:
     print("  " + ", ".join(f"{key} {value}" for key, value in record.provenance.items()))
 
 
-def show_cell(records: list[Record]) -> None:
+def show_cell(records: list[Record], lines: Sequence[Line]) -> None:
     """What the runs share, then a line per learning rate and seed."""
     first = records[0]
     print(f"cell {first.cell}: {len(records)} runs, {sum(record.is_done for record in records)} of them done")
     for key, value in flatten(first.spec.model_dump(mode="json")).items():
         if key not in ("train.lr", "seed"):
             print(f"  {key} = {json.dumps(value)}")
-    table_console().print(runs_table(sorted(records, key=lambda record: (record.spec.train.lr, record.spec.seed))))
+    print(*runs_list(sorted(lines, key=lambda line: (line.lr, line.seed))), sep="\n")
