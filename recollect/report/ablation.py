@@ -1,47 +1,32 @@
 """An ablation as a picture: one line a model, every seed a dot. First the value, then its drawing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import partial
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import draw_upright_floors, empty
-from recollect.report.cells import CellRow, cell_rows
+from recollect.report.axes import draw_floors, empty
+from recollect.report.cells import CellsFigure, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
 from recollect.report.style import INK, mixer_colour
 from recollect.window.select import Labelled, Select
 
 
-@dataclass(frozen=True)
-class AblationFigure:
-    """What the figure shows: the cells with a finished run, first on top."""
-
-    title: str
-    note: str
-    rows: tuple[CellRow, ...]
-    floors: dict[str, float]
-
-
-def ablation_figure(labelled: Labelled, title: str, scale: str, select: Select = "validation") -> AblationFigure:
-    """The cells under their labels, each at its best learning rate."""
+def ablation_figure(labelled: Labelled, title: str, scale: str, select: Select = "validation") -> CellsFigure:
+    """The cells under their labels, each at its best learning rate, first on top."""
     return _value(Runs.of(labelled, scale, select), title)
 
 
-def _value(runs: Runs, title: str) -> AblationFigure:
+def _value(runs: Runs, title: str) -> CellsFigure:
     rows = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.choice is not None]
-    return AblationFigure(title, runs.note, tuple(rows), floors(runs.records))
+    return CellsFigure(title, runs.note, tuple(rows), floors(runs.records))
 
 
-def names(rows: Sequence[CellRow], sizes: bool) -> list[str]:
-    """The labels, with layers x width and the number of parameters where widths differ."""
-    shapes = [f" ({row.spec.model.n_layers} x {row.spec.model.d_model}: {row.n_params:,})" for row in rows]
-    return [row.label + shape * sizes for row, shape in zip(rows, shapes, strict=True)]
+def draw_ablation(value: CellsFigure, axes: Axes) -> None:
+    """Mean as a bar mark, seeds as dots, min to max as a line, the mean's number at the right.
 
-
-def draw_ablation(value: AblationFigure, axes: Axes) -> None:
-    """Mean as a bar mark, seeds as dots, min to max as a line, the mean's number at the right."""
+    Where widths differ, models are named with layers x width and their number of parameters.
+    """
     axes.set(xlabel="test accuracy at the best lr", xlim=(-0.02, 1.02))
     axes.set_title(value.title, pad=12)
     if not value.rows:
@@ -55,11 +40,13 @@ def draw_ablation(value: AblationFigure, axes: Axes) -> None:
         axes.plot([row.choice.mean], [place], color=hue, marker="|", markersize=9, markeredgewidth=1.6)
         text = f"{row.choice.mean:.1%} at {row.choice.lr:.2g}"
         axes.annotate(text, (1.03, place), xycoords=("axes fraction", "data"), va="center", fontsize=6.5, color=INK)
-    sizes = len({row.spec.model.d_model for row in value.rows}) > 1
-    axes.set_yticks(range(len(value.rows)), names(value.rows, sizes))
+    models = [(row, row.spec.model) for row in value.rows]
+    sizes = len({model.d_model for _, model in models}) > 1
+    shapes = [f" ({model.n_layers} x {model.d_model}: {row.n_params:,})" * sizes for row, model in models]
+    axes.set_yticks(range(len(models)), [row.label + shape for row, shape in zip(value.rows, shapes, strict=True)])
     axes.set_ylabel("model (layers x width: parameters)" if sizes else "")
     axes.set_ylim(len(value.rows) - 0.4, -0.6)
-    draw_upright_floors(value.floors, axes)
+    draw_floors(value.floors, axes, upright=True)
 
 
 TABLE = FigureKind(

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
+import numpy as np
 from matplotlib.axes import Axes
 
-from recollect.report.axes import empty, legend_beside
+from recollect.report.axes import empty, legend
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.style import OUTCOMES, outcome_colour
 from recollect.store import Record
@@ -56,23 +57,21 @@ def draw_bands(value: Bands, axes: Axes) -> None:
     if not value.lrs:
         empty(axes)
         return
-    left, right = edges(value.lrs)
-    bottom = [0.0] * len(value.lrs)
+    bounds, bottom = edges(value.lrs), np.zeros(len(value.lrs))
     for kind, shares in value.shares.items():
-        widths, hue = [b - a for a, b in zip(left, right, strict=True)], outcome_colour(kind, value.shares)
-        axes.bar(left, shares, widths, bottom, align="edge", color=hue, label=kind, linewidth=0)
-        bottom = [below + share for below, share in zip(bottom, shares, strict=True)]
-    axes.set_xlim(left[0], right[-1])
-    legend_beside(axes, handlelength=1, handleheight=1)
+        hue = outcome_colour(kind, value.shares)
+        axes.bar(bounds[:-1], shares, np.diff(bounds), bottom, align="edge", color=hue, label=kind, linewidth=0)
+        bottom = bottom + shares
+    axes.set_xlim(bounds[0], bounds[-1])
+    legend(value.lrs, axes, beside=True, handlelength=1, handleheight=1)
 
 
-def edges(lrs: Sequence[float]) -> tuple[list[float], list[float]]:
-    """Where the bars begin and end: half-way to the neighbours on the log scale."""
+def edges(lrs: Sequence[float]) -> list[float]:
+    """Where a bar ends and the next begins: half-way to the neighbours on the log scale."""
     x = [math.log10(lr) for lr in lrs]
     inner = [(a + b) / 2 for a, b in itertools.pairwise(x)]
     reach = (inner[0] - x[0], x[-1] - inner[-1]) if inner else (0.1, 0.1)
-    bounds = [x[0] - reach[0], *inner, x[-1] + reach[1]]
-    return [10**bound for bound in bounds[:-1]], [10**bound for bound in bounds[1:]]
+    return [10**bound for bound in (x[0] - reach[0], *inner, x[-1] + reach[1])]
 
 
 BANDS = FigureKind(

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from recollect.spec import RunSpec
@@ -19,24 +20,39 @@ FEWEST_RATES = 3
 
 @dataclass(frozen=True)
 class CellRow:
-    """One cell; `choice` is None where no run is finished, `window` where too few learning rates are."""
+    """One cell; `choice` is None where no run is finished."""
 
     cell: str
     label: str
     mixer: str
     spec: RunSpec
     n_runs: int
-    n_done: int
+    done: list[Record]
     n_params: int | None
     state_size: int | None
     floors: dict[str, float]
     choice: Choice | None
-    window: Window | None
+
+    @cached_property
+    def window(self) -> Window | None:
+        """None where too few learning rates are finished."""
+        tested = {record.spec.train.lr for record in self.done}
+        return window_of(self.done) if len(tested) >= FEWEST_RATES else None
 
     @property
     def decades(self) -> float | None:
         """The width of the window; 0 where nothing succeeds."""
         return None if self.window is None else 0.0 if self.window.width is None else self.window.width.value
+
+
+@dataclass(frozen=True)
+class CellsFigure:
+    """What a figure of cells shows: those with a finished run, each at its best learning rate."""
+
+    title: str
+    note: str
+    rows: tuple[CellRow, ...]
+    floors: dict[str, float]
 
 
 def cell_rows(
@@ -52,19 +68,17 @@ def cell_rows(
 def _row(label: str, records: Sequence[Record], select: Select) -> CellRow:
     done, spec = finished(records), records[0].spec
     result = (done[0].result if done else None) or {}
-    tested = {record.spec.train.lr for record in done}
     return CellRow(
         cell=records[0].cell,
         label=label,
         mixer=spec.model.mixer_name,
         spec=spec,
         n_runs=len(records),
-        n_done=len(done),
+        done=done,
         n_params=result.get("n_params"),
         state_size=result.get("state_size"),
         floors=result.get("floors", {}),
         choice=choose(records, select),
-        window=window_of(done) if len(tested) >= FEWEST_RATES else None,
     )
 
 

@@ -16,6 +16,7 @@ from recollect.spec.protocols import ZOOLOGY
 
 Chart = dict[str, Any]
 HEIGHT = 240
+ROWS = alt.Chart(alt.NamedData("rows"))
 ACCURACY = alt.Scale(domain=[0, 1])
 RUN = ["run:N", alt.Tooltip("label:N", title="model"), alt.Tooltip("lr:Q", format=".3g"), "seed:N", "outcome:N"]
 CELL = [alt.Tooltip("label:N", title="model"), "task:N", "d:Q", "layers:Q", alt.Tooltip("mean:Q", format=".1%")]
@@ -41,15 +42,15 @@ class Charts:
         """Mean line and min-max band of every cell, a dot a run; dashed lines where Zoology's grid is."""
         log = alt.Scale(type="log", nice=False, padding=12)
         x = alt.X("lr:Q", title="learning rate (dashed: Zoology's grid)", scale=log)
-        base = _rows().encode(x=x, color=self.colour, detail=["cell:N", "label:N"])
+        base = ROWS.encode(x=x, color=self.colour, detail=["cell:N", "label:N"])
         low, high = alt.Y("min(test):Q", title="test accuracy", scale=ACCURACY), alt.Y2("max(test):Q")
         band = base.mark_area(opacity=0.15).encode(low, high)
         line = base.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"), strokeDash=self.dash)
         dots = base.mark_point(filled=True, size=36, opacity=0.8, cursor="pointer").encode(alt.Y("test:Q"), tooltip=RUN)
         grid = alt.Chart(alt.InlineData(values=[{"lr": lr} for lr in ZOOLOGY.lrs]))
         rules = grid.mark_rule(strokeDash=[2, 4], opacity=0.5, color="gray", clip=True).encode(x="lr:Q")
-        about = "Test accuracy against learning rate, a dot a run"
-        return _plain([rules, *_floors(), band, line, dots], "runs", about)
+        layers = [rules, *_floors(), band, line, dots]
+        return _plain(layers, "runs", "Test accuracy against learning rate, a dot a run")
 
     def bands(self) -> Chart:
         """The share of outcomes at every learning rate; plateaus stand last in the legend."""
@@ -57,8 +58,7 @@ class Charts:
         scale = alt.Scale(domain=named, range=[OUTCOMES[kind][0] for kind in named])
         legend = alt.Legend(orient="bottom", columns=3)
         axis = alt.Axis(format=".1e", labelOverlap="greedy", labelAngle=0)
-        chart = _rows().mark_bar()
-        chart = chart.encode(
+        chart = ROWS.mark_bar().encode(
             x=alt.X("lr:O", title="learning rate", axis=axis),
             y=alt.Y("count():Q", stack="normalize", title="share of runs"),
             color=alt.Color("kind:N", title=None, sort=list(OUTCOMES), scale=scale, legend=legend),
@@ -73,7 +73,7 @@ class Charts:
         if x.endswith(":Q"):
             log = alt.Scale(type="log", nice=False, padding=14)
             place = alt.X(x, title=title, scale=log, axis=alt.Axis(format="~s"))
-        base = _rows().encode(x=place, color=self.colour)
+        base = ROWS.encode(x=place, color=self.colour)
         y = alt.Y("mean:Q", title="test accuracy", scale=ACCURACY)
         line = base.mark_line(strokeWidth=1.2)
         lines = line.encode(y, detail=["task:N", "layers:N", "label:N"], strokeDash=self.dash)
@@ -85,7 +85,7 @@ class Charts:
     def ablation(self) -> Chart:
         """A line a model: its mean at the best learning rate, and min to max over seeds."""
         y = alt.Y("label:N", title=None, sort=None, axis=alt.Axis(labelLimit=220))
-        base = _rows().encode(y=y, color=self.colour.copy())
+        base = ROWS.encode(y=y, color=self.colour.copy())
         base.encoding.color.legend = None
         bars = base.mark_rule(strokeWidth=2).encode(alt.X("low:Q", scale=ACCURACY), alt.X2("high:Q"))
         x = alt.X("mean:Q", title="test accuracy at the best lr", scale=ACCURACY)
@@ -107,8 +107,7 @@ class Charts:
     def dynamics(self, measure: str) -> Chart:
         """A line a run, validation and training; the page makes training faint, and runs that are not looked at."""
         scale = ACCURACY if measure == "accuracy" else alt.Undefined
-        chart = _rows().transform_filter(alt.datum.measure == measure)
-        base = chart.encode(
+        base = ROWS.transform_filter(alt.datum.measure == measure).encode(
             x=alt.X("step:Q", title="training step"),
             y=alt.Y("value:Q", title=f"{measure} (training faint)", scale=scale),
             color=self.colour,
@@ -142,14 +141,9 @@ def _colour(field: str, colours: Mapping[str, str]) -> alt.Color:
     return alt.Color(field, title=None, scale=scale, legend=legend)
 
 
-def _rows() -> alt.Chart:
-    return alt.Chart(alt.NamedData("rows"))
-
-
 def _floors() -> list[alt.Chart]:
     """The accuracy of models that do not recall, dashed and named at the right."""
-    y = alt.Y("level:Q", scale=ACCURACY)
-    base = alt.Chart(alt.NamedData("floors")).encode(y=y)
+    base = alt.Chart(alt.NamedData("floors")).encode(y=alt.Y("level:Q", scale=ACCURACY))
     text = base.mark_text(align="right", baseline="bottom", dx=-2, dy=-1, fontSize=10, color="gray")
     named = text.encode(x=alt.value("width"), text="name:N")
     return [base.mark_rule(strokeDash=[4, 3], color="gray"), named]

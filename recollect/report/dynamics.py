@@ -8,7 +8,7 @@ from typing import Literal
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import draw_floors, empty, legend_beside
+from recollect.report.axes import draw_floors, legend
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
 from recollect.report.style import looks
@@ -103,12 +103,7 @@ def draw_dynamics(value: Dynamics, axes: Axes, measure: Learned = "accuracy") ->
         draw_floors(value.floors, axes, beside=beside)
     else:
         axes.set_ylim(bottom=0)
-    if beside:
-        legend_beside(axes)
-    elif value.curves:
-        axes.legend(loc="center right", bbox_to_anchor=(1, 0.55))
-    else:
-        empty(axes)
+    legend(value.curves, axes, beside=beside, loc="center right", bbox_to_anchor=(1, 0.55))
 
 
 def _joined(curves: Sequence[LearningCurve], values: Sequence[Values]) -> tuple[list[float], list[float]]:

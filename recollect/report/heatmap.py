@@ -14,6 +14,7 @@ from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import note
 from recollect.spec import RunSpec
 from recollect.store import Record
+from recollect.window.reading import grouped
 from recollect.window.select import Select, by_label
 
 Measure = Literal["accuracy", "lr", "window"]
@@ -52,10 +53,9 @@ def heatmap(
 
 
 def _value(found: Sequence[CellRow], title: str, small: str, measure: Measure, side: Side) -> Heatmap:
-    cells = [row for row in found if row.choice is not None]
-    widths = tuple(sorted({row.spec.model.d_model for row in cells}))
-    rows = tuple(sorted({_side(row.spec, side) for row in cells}))
-    values = tuple(tuple(_number(cells, side, row, width, measure) for width in widths) for row in rows)
+    squares = grouped((_square(row.spec, side), row) for row in found if row.choice is not None)
+    rows, widths = (tuple(sorted({square[i] for square in squares})) for i in (0, 1))
+    values = tuple(tuple(_number(squares.get((row, width), ()), measure) for width in widths) for row in rows)
     return Heatmap(title, small, measure, side, widths, rows, values)
 
 
@@ -70,13 +70,12 @@ def _values(runs: Runs, title: str) -> list[Heatmap]:
     ]
 
 
-def _side(spec: RunSpec, side: Side) -> int:
-    return spec.model.n_layers if side == "depth" else spec.task.length
+def _square(spec: RunSpec, side: Side) -> tuple[int, int]:
+    return spec.model.n_layers if side == "depth" else spec.task.length, spec.model.d_model
 
 
-def _number(cells: Sequence[CellRow], side: Side, row: int, width: int, measure: Measure) -> float | None:
-    here = [cell for cell in cells if (_side(cell.spec, side), cell.spec.model.d_model) == (row, width)]
-    best = max(here, key=lambda cell: cell.choice.mean if cell.choice else 0.0, default=None)
+def _number(cells: Sequence[CellRow], measure: Measure) -> float | None:
+    best = max(cells, key=lambda cell: cell.choice.mean if cell.choice else 0.0, default=None)
     if best is None or best.choice is None:
         return None
     return {"accuracy": best.choice.mean, "lr": best.choice.lr, "window": best.decades}[measure]

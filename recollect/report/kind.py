@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 
 from recollect.report.note import note
 from recollect.store import Record
+from recollect.window.reading import grouped
 from recollect.window.select import Labelled, Select
 
 if TYPE_CHECKING:  # altair is slow to import, and only the page needs it
@@ -57,16 +58,17 @@ class Runs:
         cells = {(label, record.cell) for label, record in self.labelled}
         if len(cells) == len({label for label, _ in cells}):
             return {"": self}
-        groups: dict[tuple[str, ...], list[tuple[str, Record]]] = {}
-        for label, record in self.labelled:
-            task, model = record.spec.task.short(), record.spec.model
-            depth = f"{model.n_layers} layer{'s' * (model.n_layers != 1)}"
-            groups.setdefault((task, f"d={model.d_model}", depth), []).append((label, record))
+        groups = grouped((_sizes(record), (label, record)) for label, record in self.labelled)
         differs = [len(set(column)) > 1 for column in zip(*groups, strict=True)]
         return {
             ", ".join(part for part, shown in zip(sizes, differs, strict=True) if shown): self.some(found)
             for sizes, found in sorted(groups.items(), key=lambda group: _order(group[1][0][1]))
         }
+
+
+def _sizes(record: Record) -> tuple[str, ...]:
+    model = record.spec.model
+    return record.spec.task.short(), f"d={model.d_model}", f"{model.n_layers} layer{'s' * (model.n_layers != 1)}"
 
 
 def _order(record: Record) -> tuple[int, int, int]:

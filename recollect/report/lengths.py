@@ -1,13 +1,11 @@
 """Accuracy against string length: does copying go on beyond the lengths that were trained on?"""
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 
 from matplotlib.axes import Axes
-from matplotlib.ticker import NullLocator, ScalarFormatter
 
-from recollect.report.axes import draw_floors, empty
+from recollect.report.axes import draw_floors, legend
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
 from recollect.report.style import INK, looks
@@ -45,7 +43,8 @@ def lengths(labelled: Labelled, title: str, scale: str) -> Lengths:
 
 def _value(runs: Runs, title: str) -> Lengths:
     done = [(label, record) for label, record in runs.labelled if judged(record)]
-    ranges = {trained_on(record) for _, record in done}
+    tasks = [record.spec.task.model_dump() for _, record in done]
+    ranges = {(task["min_length"], task["max_length"]) for task in tasks}
     trained = ranges.pop() if len(ranges) == 1 else None
     curves = [_curve(label, record) for label, record in done]
     return Lengths(title, runs.note, curves, trained, floors([record for _, record in done]))
@@ -56,12 +55,6 @@ def judged(record: Record) -> dict[int, dict[str, float]]:
     found = (record.result or {}).get("evaluations", {})
     by_length = {int(name.removeprefix("length=")): found[name] for name in found if name.startswith("length=")}
     return dict(sorted(by_length.items()))
-
-
-def trained_on(record: Record) -> tuple[int, int]:
-    """The shortest and the longest string of training."""
-    options = record.spec.task.model_dump()
-    return options["min_length"], options["max_length"]
 
 
 def _curve(label: str, record: Record) -> LengthCurve:
@@ -87,18 +80,11 @@ def draw_lengths(value: Lengths, axes: Axes) -> None:
         axes.axvspan(*value.trained, color=INK, alpha=0.1, linewidth=0, zorder=0)
         axes.annotate("trained on", (value.trained[0], 1.04), xytext=(2, 0), textcoords="offset points", fontsize=6.5)
     if value.curves:
-        _mark_lengths(sorted({length for curve in value.curves for length in curve.lengths}), axes)
-        axes.legend(loc="lower left")
-    else:
-        empty(axes)
-
-
-def _mark_lengths(ticks: Sequence[int], axes: Axes) -> None:
-    """A tick at every length that was judged."""
-    axes.set_xscale("log")
-    axes.set_xticks(ticks)
-    axes.xaxis.set_major_formatter(ScalarFormatter())
-    axes.xaxis.set_minor_locator(NullLocator())
+        ticks = sorted({length for curve in value.curves for length in curve.lengths})
+        axes.set_xscale("log")
+        axes.set_xticks(ticks, [str(tick) for tick in ticks])
+        axes.minorticks_off()
+    legend(value.curves, axes, loc="lower left")
 
 
 LENGTHS = FigureKind(

@@ -8,29 +8,18 @@ from functools import partial
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import draw_floors, empty, legend_beside
+from recollect.report.axes import draw_floors, legend
 from recollect.report.bands import BANDS, Bands, edges
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
 from recollect.report.style import INK, Look, looks
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
-from recollect.window import THRESHOLD, Estimate, Window
+from recollect.window import THRESHOLD, Window
 from recollect.window.select import accuracy, by_cell, by_label, by_lr, finished, window_of
 
 RAIL, GAP = 1.045, 0.04
 """Where the first window's bar lies, above an accuracy of 1, and how far apart two are."""
-
-
-@dataclass(frozen=True)
-class Dot:
-    """One run."""
-
-    run: str
-    lr: float
-    seed: int
-    accuracy: float
-    outcome: str
 
 
 @dataclass(frozen=True)
@@ -43,7 +32,7 @@ class LRSeries:
     mean: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
-    dots: tuple[Dot, ...]
+    dots: tuple[Record, ...]  # the runs, lowest learning rate first
     window: Window | None  # None where the label has several cells, or no finished run
 
 
@@ -56,7 +45,6 @@ class LRFigure:
     series: tuple[LRSeries, ...]
     floors: dict[str, float]
     grid: tuple[float, ...]
-    threshold: float
 
 
 def lr_figure(
@@ -71,13 +59,12 @@ def lr_panel(runs: Runs, title: str, threshold: float = THRESHOLD) -> LRFigure:
     """The same as a panel of a figure, under its note."""
     done = {label: finished(records) for label, records in by_label(runs.labelled).items()}
     series = tuple(_series(label, records, threshold) for label, records in done.items() if records)
-    return LRFigure(title, runs.note, series, floors(runs.records), ZOOLOGY.lrs, threshold)
+    return LRFigure(title, runs.note, series, floors(runs.records), ZOOLOGY.lrs)
 
 
 def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries:
     rates = by_lr(records)
     scores = [[accuracy(run) for run in found] for found in rates.values()]
-    runs = [run for found in rates.values() for run in found]
     return LRSeries(
         label=label,
         mixer=records[0].spec.model.mixer_name,
@@ -85,7 +72,7 @@ def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries
         mean=tuple(map(statistics.fmean, scores)),
         low=tuple(map(min, scores)),
         high=tuple(map(max, scores)),
-        dots=tuple(Dot(run.id, run.spec.train.lr, run.spec.seed, accuracy(run), run.outcome or "") for run in runs),
+        dots=tuple(run for found in rates.values() for run in found),
         window=window_of(records, threshold) if len(by_cell(records)) == 1 else None,
     )
 
@@ -105,23 +92,20 @@ def draw_lr(value: LRFigure, axes: Axes, *, beside: bool = False) -> None:
         look = styles[series.label]
         axes.fill_between(series.lrs, series.low, series.high, color=look.colour, alpha=0.16, linewidth=0)
         axes.plot(series.lrs, series.mean, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
-        x, y = [dot.lr for dot in series.dots], [dot.accuracy for dot in series.dots]
+        x, y = [run.spec.train.lr for run in series.dots], [accuracy(run) for run in series.dots]
         axes.scatter(x, y, s=7, color=look.colour, marker=look.marker, alpha=0.75, linewidth=0, clip_on=False, zorder=3)
         _draw_window(series, look, RAIL + GAP * place, axes)
     draw_floors(value.floors, axes, beside=beside)
     axes.set(xlabel="learning rate (dashed: Zoology's grid)", ylabel="test accuracy", title=value.title)
     axes.set_ylim(-0.02, RAIL + GAP * max(1, len(value.series)))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    if value.series:
-        legend_beside(axes) if beside else axes.legend(loc="best")
-    else:
-        empty(axes)
+    legend(value.series, axes, beside=beside)
 
 
 def outermost(tested: Sequence[float]) -> tuple[float, float]:
     """Where the axis of learning rates begins and ends: as far out as the bars of outcomes, or a little more."""
-    left, right = edges(sorted(set(tested)))
-    return min(left[0], min(tested) / 1.25), max(right[-1], max(tested) * 1.25)
+    first, *_, last = edges(sorted(set(tested)))
+    return min(first, min(tested) / 1.25), max(last, max(tested) * 1.25)
 
 
 def _draw_window(series: LRSeries, look: Look, height: float, axes: Axes) -> None:
@@ -130,15 +114,10 @@ def _draw_window(series: LRSeries, look: Look, height: float, axes: Axes) -> Non
     lower, upper = series.window.lower, series.window.upper
     axes.axvspan(10**lower.value, 10**upper.value, color=look.colour, alpha=0.07, linewidth=0, zorder=0)
     axes.plot([10**lower.value, 10**upper.value], [height] * 2, color=look.colour, linewidth=2.6, solid_capstyle="butt")
-    for edge in (lower, upper):
-        ends = [10**x for x in _interval(edge, series)]
-        axes.plot(ends, [height] * 2, color=look.colour, linewidth=0.9, marker="|", markersize=4)
-
-
-def _interval(edge: Estimate, series: LRSeries) -> tuple[float, float]:
-    """The interval of an edge, cut where the runs do not bound it."""
     first, last = math.log10(series.lrs[0]) - 0.08, math.log10(series.lrs[-1]) + 0.08
-    return max(edge.low, first), min(edge.high, last)
+    for edge in (lower, upper):
+        ends = [10 ** max(edge.low, first), 10 ** min(edge.high, last)]  # cut where the runs do not bound it
+        axes.plot(ends, [height] * 2, color=look.colour, linewidth=0.9, marker="|", markersize=4)
 
 
 def _values(runs: Runs, title: str) -> tuple[LRFigure, list[Bands]]:

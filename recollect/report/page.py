@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -74,6 +74,7 @@ def page(
 ) -> Page:
     """All runs of a store, or those of one study of it."""
     records = contents.records(study)
+    wanted = [(name, scale) for name, scale in contents.studies() if study in (None, name)]
     rows = sorted(cell_rows(records, select=select), key=_order)
     place = {row.cell: i for i, row in enumerate(rows)}
     commands = [cell_command(row.spec) for row in rows]
@@ -85,7 +86,7 @@ def page(
         select=select,
         statuses=_statuses(records),
         outcomes=_outcomes(records),
-        studies=tuple(study_cards(contents, study, select)),
+        studies=tuple(_card(name, scale, contents.labelled(name, scale), select) for name, scale in wanted),
         claims=tuple(claims),
         cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
         runs=runs,
@@ -97,13 +98,6 @@ def page(
 def _order(row: CellRow) -> tuple[str, str, int, int, str]:
     spec = row.spec
     return row.mixer, row.label, spec.task.length, spec.model.d_model, f"{spec.model.n_layers:03} {row.cell}"
-
-
-def study_cards(contents: Contents, study: str | None, select: Select) -> Iterable[StudyCard]:
-    """The studies of a store, or the one that is asked for, at every scale they were run at."""
-    for name, scale in contents.studies():
-        if study in (None, name):
-            yield _card(name, scale, contents.labelled(name, scale), select)
 
 
 def _card(name: str, scale: str, labelled: Labelled, select: Select) -> StudyCard:
@@ -155,7 +149,7 @@ def _cell(row: CellRow, words: str | None) -> Plain:
         "state": row.state_size,
         "floors": row.floors,
         "runs": row.n_runs,
-        "done": row.n_done,
+        "done": len(row.done),
         "window": window_text(row.window),
         "decades": row.decades,
         "spec": {key: value for key, value in fields.items() if key not in OWN},
@@ -186,10 +180,10 @@ def _run(record: Record, cell: int, words: str | None) -> Plain:
     return plain | ({"command": command(record.spec)} if words is None else {})
 
 
-def thinned(curves: Mapping[str, Sequence[float | None]], points: int = POINTS) -> dict[str, list[float | None]]:
-    """At most so many points of every curve, evenly chosen, to four decimals."""
+def thinned(curves: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
+    """At most `POINTS` points of every curve, evenly chosen, to four decimals."""
     total = len(curves.get("step", ()))
-    kept = range(total) if total <= points else sorted({round(i * (total - 1) / (points - 1)) for i in range(points)})
+    kept = range(total) if total <= POINTS else sorted({round(i * (total - 1) / (POINTS - 1)) for i in range(POINTS)})
     return {name: [_short(values[i]) for i in kept] for name, values in curves.items()}
 
 

@@ -6,9 +6,12 @@ marker of its own says the same again, for grey print. Variants of one mixer in 
 
 import colorsys
 import zlib
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
+
+from matplotlib.colors import to_hex, to_rgb
 
 from recollect.spec import MIXERS, MixerOptions
 
@@ -73,11 +76,10 @@ def mixer_colour(mixer: str) -> str:
 def looks(series: Sequence[tuple[str, str]]) -> dict[str, Look]:
     """Label -> look, from (label, mixer) pairs: the mixer gives colour and marker, its variants differ in line."""
     found: dict[str, Look] = {}
-    seen: dict[str, int] = {}
+    seen: Counter[str] = Counter()
     for label, mixer in dict(series).items():
-        variant = seen.get(mixer, 0)
-        seen[mixer] = variant + 1
-        colour, marker = _own(mixer)
+        variant, (colour, marker) = seen[mixer], _own(mixer)
+        seen[mixer] += 1
         found[label] = Look(shade(colour, SHADES[variant % len(SHADES)]), marker, LINES[variant % len(LINES)])
     return found
 
@@ -92,10 +94,8 @@ def outcome_colour(outcome: str, among: Iterable[str] = ()) -> str:
 
 def shade(colour: str, lightness: float) -> str:
     """A colour made darker (< 1) or lighter (> 1)."""
-    red, green, blue = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    hue, light, saturation = colorsys.rgb_to_hls(red, green, blue)
-    channels = colorsys.hls_to_rgb(hue, min(0.85, light * lightness), saturation)
-    return "#" + "".join(f"{round(255 * channel):02X}" for channel in channels)
+    hue, light, saturation = colorsys.rgb_to_hls(*to_rgb(colour))
+    return to_hex(colorsys.hls_to_rgb(hue, min(0.85, light * lightness), saturation)).upper()
 
 
 def _own(mixer: str) -> tuple[str, str]:

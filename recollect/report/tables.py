@@ -28,7 +28,7 @@ def _numbers(row: CellRow) -> list[object]:
     if choice is not None:
         chosen = [choice.lr, choice.select, len(choice.seeds), choice.mean, choice.sd]
         chosen += [min(choice.accuracies), max(choice.accuracies)]
-    return [*head, *sizes, *chosen, *_window_numbers(row.window), row.n_runs, row.n_done]
+    return [*head, *sizes, *chosen, *_window_numbers(row.window), row.n_runs, len(row.done)]
 
 
 def _window_numbers(window: Window | None) -> list[object]:
@@ -41,13 +41,8 @@ def _window_numbers(window: Window | None) -> list[object]:
     return [low, high, window.width.value, window.width.low, window.width.high, notes]
 
 
-def shown_table(rows: Sequence[CellRow]) -> pd.DataFrame:
-    """Text for readers: columns that are the same for every cell are left out of the model's description."""
-    names = ["model", "task", "d", "layers", "test accuracy", "sd", "min-max", "seeds", "best lr", "window"]
-    return pd.DataFrame([_texts(row) for row in rows], columns=pd.Index(names))
-
-
 def _texts(row: CellRow) -> list[str]:
+    """What readers see of a cell."""
     spec, choice = row.spec, row.choice
     head = [row.label, spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)]
     if choice is None:
@@ -74,7 +69,8 @@ def table_text(rows: Sequence[CellRow], form: TableFormat) -> str:
     """The table in one format, ending in a line break."""
     if form == "csv":
         return cell_table(rows).to_csv(index=False)
-    frame = shown_table(rows)
+    names = ["model", "task", "d", "layers", "test accuracy", "sd", "min-max", "seeds", "best lr", "window"]
+    frame = pd.DataFrame([_texts(row) for row in rows], columns=pd.Index(names))
     if form == "markdown":
         return markdown(frame)
     return frame.to_latex(index=False, escape=True, column_format="lllr" + "r" * 5 + "l")

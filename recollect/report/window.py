@@ -27,7 +27,6 @@ class WindowPanel:
     """One cell: its window, accuracy against learning rate, and how its runs ended."""
 
     label: str
-    mixer: str
     window: Window
     accuracy: LRFigure
     outcomes: Bands
@@ -45,23 +44,18 @@ class WindowFigure:
 def window_figure(found: Sequence[Found]) -> WindowFigure:
     """The windows that a search found, with the runs behind them."""
     runs = Runs.of([(one.label, record) for one in found for record in one.records], "")
-    name = f"Learning-rate window{'s' * (len(found) > 1)}"
-    title = f"{name} at {_steps(found)} steps (validation accuracy ≥ {found[0].window.threshold:g})"
+    name, steps = f"Learning-rate window{'s' * (len(found) > 1)}", sorted({one.window.steps for one in found})
+    budget = " to ".join(f"{count:,}" for count in dict.fromkeys((steps[0], steps[-1])))
+    title = f"{name} at {budget} steps (validation accuracy ≥ {found[0].window.threshold:g})"
     small = f"{runs.note}; whiskers: 90 % intervals of the edges; white dot: best lr; vertical dashes: Zoology's grid"
     return WindowFigure(title, small, tuple(_panel(one, runs) for one in found))
-
-
-def _steps(found: Sequence[Found]) -> str:
-    steps = sorted({one.window.steps for one in found})
-    return " to ".join(f"{count:,}" for count in dict.fromkeys((steps[0], steps[-1])))
 
 
 def _panel(found: Found, runs: Runs) -> WindowPanel:
     own = runs.some([(found.label, record) for record in found.records])
     accuracy = lr_panel(own, found.label, found.window.threshold)
     accuracy = replace(accuracy, series=tuple(replace(one, window=found.window) for one in accuracy.series))
-    outcomes = bands(found.records, among=runs.among)
-    return WindowPanel(found.label, found.spec.model.mixer_name, found.window, accuracy, outcomes)
+    return WindowPanel(found.label, found.window, accuracy, bands(found.records, among=runs.among))
 
 
 def save_windows(value: WindowFigure, folder: Path, name: str) -> list[Path]:
@@ -89,7 +83,7 @@ def draw_window_figure(value: WindowFigure) -> Figure:
 
 def draw_windows(value: WindowFigure, axes: Axes) -> None:
     """A bar a cell from edge to edge, whiskers for the edges' intervals, a dot at the best lr, width in words."""
-    styles = looks([(panel.label, panel.mixer) for panel in value.panels])
+    styles = looks([(series.label, series.mixer) for panel in value.panels for series in panel.accuracy.series])
     low, high = _range(value)
     axes.set_xscale("log")
     axes.set(xlim=(low, high), ylim=(len(value.panels) - 0.45, -0.55), xlabel="learning rate")

@@ -1,6 +1,5 @@
 """The learning-rate window as a measured quantity: the measure, the search, the comparison. Never imports torch."""
 
-from recollect.spec.rates import on_lattice
 from recollect.window.cell import CellSearch, Searches, readings
 from recollect.window.compare import even_grid_runs, wider
 from recollect.window.found import Found, find, wider_matrix
@@ -22,7 +21,6 @@ __all__ = [
     "even_grid_runs",
     "find",
     "measure",
-    "on_lattice",
     "readings",
     "sensitivity",
     "wider",

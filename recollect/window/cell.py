@@ -30,8 +30,7 @@ class CellSearch:
         """The next runs, most wanted first; runs that raised or were lost are spent, and tell nothing."""
         cell = self.spec.cell
         asked = [Ask(spec.train.lr, spec.seed) for spec in under_way if spec.cell == cell]
-        gone = [record.spec for record in finished if record.cell == cell and not record.is_done]
-        lost = [Ask(spec.train.lr, spec.seed) for spec in gone]
+        lost = [Ask(run.spec.train.lr, run.spec.seed) for run in finished if run.cell == cell and not run.is_done]
         wanted = self.search.next(readings(finished, cell), asked, lost, self.ahead)
         return [self.spec.at(ask.lr, ask.seed) for ask in wanted]
 

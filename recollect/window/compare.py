@@ -18,7 +18,6 @@ DRAWS = 12
 SIZES = tuple(round(8 * 2 ** (i / 4)) for i in range(25))
 """The even grids that are tried: from 8 to 512 runs."""
 
-
 Curve = tuple[float, float, float, float]
 """a, u, b, v."""
 

@@ -11,9 +11,8 @@ from recollect.window.posterior import SLOPES, Mesh, Posterior
 FINE = 5
 """Bins to a grid step; odd, so that a grid value can be spread evenly around itself."""
 
-INTERVAL = 0.9
-"""The share that an interval is to hold."""
-
+TAIL = (1 - 0.9) / 2
+"""The share on either side of an interval."""
 
 FAINT = 1e-9
 """Curves less probable than this are left out."""
@@ -32,8 +31,7 @@ class Spread:
 
     def interval(self) -> tuple[float, float]:
         """The middle 90 %."""
-        tail = (1 - INTERVAL) / 2
-        return self.quantile(tail), self.quantile(1 - tail)
+        return self.quantile(TAIL), self.quantile(1 - TAIL)
 
     @property
     def median(self) -> float:

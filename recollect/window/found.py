@@ -2,8 +2,9 @@
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from typing import Any
 
 from recollect.spec import RunSpec
@@ -49,9 +50,9 @@ class Found:
             "threshold": w.threshold,
             "low": 10**w.low,
             "high": 10**w.high,
-            "lower": _rates(w.lower),
-            "upper": _rates(w.upper),
-            "width": None if w.width is None else {key: _finite(value) for key, value in asdict(w.width).items()},
+            "lower": _plain(w.lower, partial(pow, 10)),
+            "upper": _plain(w.upper, partial(pow, 10)),
+            "width": _plain(w.width, float),
             "best_lr": w.best_lr,
             "sensitivity": w.sensitivity,
             "flags": list(w.flags),
@@ -81,11 +82,7 @@ def wider_matrix(found: Sequence[Found]) -> list[list[float]]:
     return [[wider(one.window, other.window) for other in found] for one in found]
 
 
-def _rates(edge: Estimate | None) -> dict[str, float | None] | None:
-    if edge is None:
+def _plain(found: Estimate | None, told: Callable[[float], float]) -> dict[str, float | None] | None:
+    if found is None:
         return None
-    return {key: None if math.isinf(x) else 10**x for key, x in asdict(edge).items()}
-
-
-def _finite(value: float) -> float | None:
-    return value if math.isfinite(value) else None
+    return {key: told(x) if math.isfinite(x) else None for key, x in asdict(found).items()}

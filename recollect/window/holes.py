@@ -3,14 +3,16 @@
 import itertools
 import math
 from collections.abc import Sequence
+from typing import TypeVar
 
 from recollect.window.curve import GUESS
 from recollect.window.posterior import COARSE, Mesh, fit
-from recollect.window.reading import Rate
+from recollect.window.reading import Rate, Reading
 
 STRONG = 20.0
 """How many times better a hole must explain the runs than a curve without one (strong evidence, Kass and Raftery)."""
 
+Placed = TypeVar("Placed", Rate, Reading)
 Hole = tuple[float, float]
 """The lowest and the highest log10 lr that was seen to fail in it."""
 
@@ -26,9 +28,9 @@ def holes(low: float, high: float, found: Sequence[Rate]) -> list[Hole]:
     return out
 
 
-def outside(known: Sequence[Hole], found: Sequence[Rate]) -> list[Rate]:
-    """The learning rates that lie in none of the holes."""
-    return [rate for rate in found if not any(low <= rate.x <= high for low, high in known)]
+def outside(known: Sequence[Hole], found: Sequence[Placed]) -> list[Placed]:
+    """What lies in none of the holes."""
+    return [one for one in found if not any(low <= one.x <= high for low, high in known)]
 
 
 def _stretches(found: Sequence[Rate]) -> list[tuple[Hole, float]]:

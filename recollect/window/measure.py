@@ -10,14 +10,14 @@ Edges and width are given as the median and the middle 90 % of their posterior (
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.errors import BadInput
-from recollect.window.edges import INTERVAL, Edges, edges
+from recollect.window.edges import TAIL, Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.posterior import Mesh, fit
-from recollect.window.reading import ENOUGH, Rate, Reading, best, middle_half, rates, sensitivity, widest_gap, within
+from recollect.window.reading import ENOUGH, Rate, Reading, in_range, middle_half, rates, sensitivity, widest_gap
 
 THRESHOLD = 0.9
 BEST_AT_EDGE = "best lr at the edge of the grid"
@@ -60,9 +60,7 @@ class Window:
     rates: tuple[Rate, ...]
     sensitivity: float | None
     holes: tuple[Hole, ...]
-    inside: tuple[int, int]  # runs in the middle half, holes apart: how many succeeded, how many there are
-    gap: float  # the widest untested stretch inside, in decades
-    flags: tuple[str, ...]
+    none: float  # the probability that there is no window
     threshold: float
     steps: int
     low: float  # the range in which the edges were looked for, log10 lr
@@ -73,6 +71,39 @@ class Window:
     def n_runs(self) -> int:
         """The runs that it rests on."""
         return sum(rate.total for rate in self.rates)
+
+    @property
+    def inside(self) -> tuple[int, int]:
+        """Runs in the middle half, holes apart: how many succeeded, how many there are."""
+        if self.lower is None or self.upper is None:
+            return 0, 0
+        start, end = middle_half(self.lower.value, self.upper.value)
+        runs = [rate for rate in outside(self.holes, self.rates) if start <= rate.x <= end]
+        return sum(rate.solved for rate in runs), sum(rate.total for rate in runs)
+
+    @property
+    def gap(self) -> float:
+        """The widest untested stretch inside, in decades."""
+        if self.lower is None or self.upper is None:
+            return 0.0
+        start, end = widest_gap([rate.x for rate in self.rates], self.lower.value, self.upper.value)
+        return end - start
+
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What a reader must know before using the numbers."""
+        if self.lower is None or self.upper is None:
+            told = {RARELY if any(rate.solved for rate in self.rates) else NEVER: True}
+        else:
+            told = {
+                BEST_AT_EDGE: self.best_lr in (self.rates[0].lr, self.rates[-1].lr),
+                PERHAPS: self.none > 1 - SURE,
+                OPEN_LEFT: math.isinf(self.lower.low),
+                OPEN_RIGHT: math.isinf(self.upper.high),
+            }
+        solved, runs = self.inside
+        told |= {NOT_ONE: bool(self.holes), PATCHY: runs >= ENOUGH and solved < RELIABLE * runs}
+        return tuple(flag for flag, holds in told.items() if holds)
 
     def __str__(self) -> str:
         """One paragraph."""
@@ -108,7 +139,7 @@ def measure(
     high: float | None = None,
 ) -> Window:
     """The window of one cell from its runs between two learning rates (all of them, if none are given)."""
-    chosen = within(readings, low, high)
+    chosen = [reading for reading in readings if in_range(reading.lr, low, high)]
     if not chosen:
         raise BadInput("window: no finished run of this cell in the range of learning rates; run some first")
     found = rates(chosen, threshold)
@@ -116,20 +147,17 @@ def measure(
     gone = holes(grid.low, grid.high, found)
     known = edges(fit(grid, outside(gone, found)))
     exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
-    lower, upper = _bounded(known, grid) if exists else (None, None)
-    inside = _inside(outside(gone, found), lower, upper)
-    best_lr = best(found, (known.lower.median + known.upper.median) / 2).lr
+    lower, upper, width = _estimates(known, grid) if exists else (None, None, None)
+    middle = (known.lower.median + known.upper.median) / 2  # among equally accurate rates the nearest to it is best
     return Window(
         lower=lower,
         upper=upper,
-        width=_width(known, lower, upper),
-        best_lr=best_lr,
+        width=width,
+        best_lr=max(found, key=lambda rate: (rate.accuracy, -abs(rate.x - middle))).lr,
         rates=tuple(found),
         sensitivity=sensitivity(chosen),
         holes=tuple(gone),
-        inside=inside,
-        gap=_gap(found, lower, upper),
-        flags=tuple(_flags(found, lower, upper, best_lr, gone, inside, known.none)),
+        none=known.none,
         threshold=threshold,
         steps=steps,
         low=grid.low,
@@ -138,71 +166,24 @@ def measure(
     )
 
 
-def _bounded(known: Edges, grid: Mesh) -> tuple[Estimate, Estimate]:
-    """The edges; one that may lie outside of the range has no bound on that side."""
+def _estimates(known: Edges, grid: Mesh) -> tuple[Estimate, Estimate, Estimate]:
+    """Edges and width. An edge that may lie outside of the range has no bound on that side, nor has the width then.
+
+    The interval of the width reaches down to 0 where there may be no window.
+    """
     (low, inner), (outer, high) = known.lower.interval(), known.upper.interval()
     inner, outer = max(inner, grid.low), min(outer, grid.high)
     lower = Estimate(max(known.lower.median, grid.low), low if low >= grid.low else -math.inf, inner)
     upper = Estimate(min(known.upper.median, grid.high), outer, high if high <= grid.high else math.inf)
-    return lower, upper
-
-
-def _width(known: Edges, lower: Estimate | None, upper: Estimate | None) -> Estimate | None:
-    """The width, as far as there is a window; its interval reaches down to 0 where there may be none."""
-    if lower is None or upper is None:
-        return None
-    tail = (1 - INTERVAL) / 2
     is_open = math.isinf(lower.low) or math.isinf(upper.high)
     value = upper.value - lower.value if is_open else known.width.median
-    high = math.inf if is_open else known.width.quantile(1 - tail)
-    return Estimate(value, min(_width_at(known, tail), value), high)
+    widest = math.inf if is_open else known.width.quantile(1 - TAIL)
+    return lower, upper, Estimate(value, min(_width_at(known, TAIL), value), widest)
 
 
 def _width_at(known: Edges, share: float) -> float:
     """The width with so much of the probability below it; no window is of width 0."""
     return 0.0 if share <= known.none else known.width.quantile((share - known.none) / (1 - known.none))
-
-
-def _gap(found: Sequence[Rate], lower: Estimate | None, upper: Estimate | None) -> float:
-    if lower is None or upper is None:
-        return 0.0
-    start, end = widest_gap([rate.x for rate in found], lower.value, upper.value)
-    return end - start
-
-
-def _inside(found: Sequence[Rate], lower: Estimate | None, upper: Estimate | None) -> tuple[int, int]:
-    """Successes and runs in the middle half of the window."""
-    if lower is None or upper is None:
-        return 0, 0
-    start, end = middle_half(lower.value, upper.value)
-    runs = [rate for rate in found if start <= rate.x <= end]
-    return sum(rate.solved for rate in runs), sum(rate.total for rate in runs)
-
-
-def _flags(
-    found: Sequence[Rate],
-    lower: Estimate | None,
-    upper: Estimate | None,
-    best_lr: float,
-    gone: Sequence[Hole],
-    inside: tuple[int, int],
-    none: float,
-) -> Iterator[str]:
-    """What a reader must know before using the numbers."""
-    if lower is None or upper is None:
-        yield RARELY if any(rate.solved for rate in found) else NEVER
-    elif best_lr in (found[0].lr, found[-1].lr):
-        yield BEST_AT_EDGE
-    if lower is not None and none > 1 - SURE:
-        yield PERHAPS
-    if lower is not None and math.isinf(lower.low):
-        yield OPEN_LEFT
-    if upper is not None and math.isinf(upper.high):
-        yield OPEN_RIGHT
-    if gone:
-        yield NOT_ONE
-    if inside[1] >= ENOUGH and inside[0] < RELIABLE * inside[1]:
-        yield PATCHY
 
 
 def _span(low: float, high: float) -> str:

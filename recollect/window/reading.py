@@ -2,8 +2,9 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -14,6 +15,9 @@ ENOUGH = 4
 
 SLACK = 1e-5
 """The lattice is rounded; an end of a range may lie that little outside of it."""
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 @dataclass(frozen=True)
@@ -52,20 +56,21 @@ class Rate:
         return self.total - self.solved
 
 
+def grouped(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
+    """Key -> the values that it comes with, in the order given."""
+    groups: dict[K, list[V]] = {}
+    for key, value in pairs:
+        groups.setdefault(key, []).append(value)
+    return groups
+
+
 def rates(readings: Sequence[Reading], threshold: float) -> list[Rate]:
     """The solve rate of every learning rate, lowest first; a run succeeds if its accuracy reaches the threshold."""
-    by_lr: dict[float, list[float]] = {}
-    for reading in readings:
-        by_lr.setdefault(reading.lr, []).append(reading.accuracy)
+    by_lr = grouped((reading.lr, reading.accuracy) for reading in readings)
     return [
         Rate(lr, sum(accuracy >= threshold for accuracy in found), len(found), sum(found) / len(found))
         for lr, found in sorted(by_lr.items())
     ]
-
-
-def best(found: Sequence[Rate], middle: float) -> Rate:
-    """The learning rate with the best mean accuracy; among equals the one nearest to the window's middle."""
-    return max(found, key=lambda rate: (rate.accuracy, -abs(rate.x - middle)))
 
 
 def sensitivity(readings: Sequence[Reading]) -> float | None:
@@ -74,16 +79,14 @@ def sensitivity(readings: Sequence[Reading]) -> float | None:
     Wortsman et al. 2023. Seeds are averaged first; between learning rates the loss is taken as straight lines, because
     a search does not space them evenly. None where losses are missing.
     """
-    by_lr: dict[float, list[float]] = {}
-    for reading in readings:
-        if reading.first_loss is None:
-            return None
-        loss = reading.first_loss if reading.loss is None else min(reading.loss, reading.first_loss)
-        by_lr.setdefault(reading.x, []).append(loss)
-    x = np.array(sorted(by_lr))
-    y = np.array([np.mean(by_lr[place]) for place in x])
+    known = [(one.x, (one.loss, one.first_loss)) for one in readings if one.first_loss is not None]
+    if len(known) < len(readings) or not known:
+        return None
+    losses = grouped((x, first if loss is None else min(loss, first)) for x, (loss, first) in known)
+    x = np.array(sorted(losses))
+    y = np.array([np.mean(losses[place]) for place in x])
     if len(x) < 2:
-        return 0.0 if len(x) else None
+        return 0.0
     area = float(np.sum(np.diff(x) * (y[1:] + y[:-1]) / 2))
     return area / float(x[-1] - x[0]) - float(y.min())
 
@@ -98,11 +101,6 @@ def middle_half(lower: float, upper: float) -> tuple[float, float]:
     """The middle half of a window, at least as wide as the lattice."""
     middle, reach = (lower + upper) / 2, max((upper - lower) / 4, 1 / PER_DECADE)
     return middle - reach, middle + reach
-
-
-def within(readings: Sequence[Reading], low: float | None, high: float | None) -> list[Reading]:
-    """The readings between two learning rates, the ends included."""
-    return [reading for reading in readings if in_range(reading.lr, low, high)]
 
 
 def in_range(lr: float, low: float | None, high: float | None) -> bool:

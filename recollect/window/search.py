@@ -22,7 +22,7 @@ from recollect.window.edges import Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.measure import THRESHOLD
 from recollect.window.posterior import Mesh, Posterior, after
-from recollect.window.reading import ENOUGH, SLACK, Rate, Reading, in_range, middle_half, rates, widest_gap, within
+from recollect.window.reading import ENOUGH, SLACK, Rate, Reading, in_range, middle_half, rates, widest_gap
 
 START = 8
 """The first runs leave no stretch untested that is wider than the range divided by this."""
@@ -91,7 +91,7 @@ class Search:
         self, finished: Sequence[Reading], under_way: Sequence[Ask] = (), lost: Sequence[Ask] = (), count: int = 1
     ) -> list[Ask]:
         """Up to `count` runs, most wanted first; none when the edges are known or the runs are spent."""
-        seen = within(finished, self.low, self.high)
+        seen = [reading for reading in finished if self.holds(reading.lr)]
         used = {run.seed for runs in (finished, under_way, lost) for run in runs}
         pending = [math.log10(ask.lr) for ask in under_way]
         out: list[Ask] = []
@@ -114,7 +114,8 @@ class Search:
         if end - start > (high - low) / START * 1.01 or not any(rate.solved for rate in found):
             return (start + end) / 2
         gone = holes(low, high, found)
-        posterior = self._posterior(seen, gone)
+        kept = outside(gone, seen)  # in the order in which they ended
+        posterior = after(self.grid, tuple((run.x, run.accuracy >= self.threshold) for run in kept))
         known = edges(posterior)
         settled = self._settled(known)
         if settled or left <= self.max_runs // RESERVE:
@@ -122,11 +123,6 @@ class Search:
             if settled or probe is not None:
                 return probe
         return self._most_informative(posterior, pending)
-
-    def _posterior(self, seen: Sequence[Reading], gone: Sequence[Hole]) -> Posterior:
-        """What the runs outside of the holes say, in the order in which they ended."""
-        kept = [r for r in seen if not any(low <= r.x <= high for low, high in gone)]
-        return after(self.grid, tuple((r.x, r.accuracy >= self.threshold) for r in kept))
 
     def _settled(self, known: Edges) -> bool:
         """Whether both edges are known within the tolerance, or known to lie outside of the range."""

@@ -8,6 +8,7 @@ from typing import Literal
 
 from recollect.store import Record
 from recollect.window import THRESHOLD, Reading, Window, measure, readings
+from recollect.window.reading import grouped
 
 Select = Literal["validation", "test"]
 """The rows that choose; `test` is the habit of choosing on the reported set, and labelled wherever it is used."""
@@ -36,14 +37,9 @@ class Choice:
         """Standard deviation over the seeds; None for one seed."""
         return statistics.stdev(self.accuracies) if len(self.accuracies) > 1 else None
 
-    @property
-    def label(self) -> str:
-        """The small print where the choice was not made on validation rows."""
-        return how_chosen(self.select)
-
 
 def how_chosen(select: Select) -> str:
-    """Small print, empty for the rule."""
+    """The small print where a choice was not made on validation rows, empty for the rule."""
     return "" if select == "validation" else f"lr chosen on the {select} rows"
 
 
@@ -60,26 +56,18 @@ def finished(records: Iterable[Record]) -> list[Record]:
 
 def by_cell(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Cell -> its records, in the order given."""
-    cells: dict[str, list[Record]] = {}
-    for record in records:
-        cells.setdefault(record.cell, []).append(record)
-    return cells
+    return grouped((record.cell, record) for record in records)
 
 
 def by_lr(records: Iterable[Record]) -> dict[float, list[Record]]:
     """Learning rate -> its finished runs, lowest first; seeds in order."""
-    found: dict[float, list[Record]] = {}
-    for record in sorted(finished(records), key=lambda record: (record.spec.train.lr, record.spec.seed)):
-        found.setdefault(record.spec.train.lr, []).append(record)
-    return found
+    ordered = sorted(finished(records), key=lambda record: (record.spec.train.lr, record.spec.seed))
+    return grouped((record.spec.train.lr, record) for record in ordered)
 
 
 def by_label(labelled: Labelled) -> dict[str, list[Record]]:
     """Label -> its records, in the order given."""
-    groups: dict[str, list[Record]] = {}
-    for label, record in labelled:
-        groups.setdefault(label, []).append(record)
-    return groups
+    return grouped(labelled)
 
 
 def choose(records: Sequence[Record], select: Select = "validation") -> Choice | None:

@@ -140,10 +140,10 @@ def test_the_width_figure_shows_what_zoologys_four_rates_find_beside_the_finer_g
     fine = [("attention", record) for record in records_of(lrs=(*ZOOLOGY.lrs, 1e-3))]
     found = [(label, raised(record) if record.spec.train.lr == 1e-3 else record) for label, record in fine]
     (series,) = width_figure(found, "title", "smoke").columns[0].series
-    assert series.points[0].choice.lr == 1e-3
-    assert [point.choice.lr for point in series.coarse] == [2.15e-3]
+    assert series.points[8].lr == 1e-3
+    assert [choice.lr for choice in series.coarse.values()] == [2.15e-3]
     some = [pair for pair in found if pair[1].spec.train.lr != 1e-4]
-    assert width_figure(some, "title", "smoke").columns[0].series[0].coarse == ()
+    assert width_figure(some, "title", "smoke").columns[0].series[0].coarse == {}
 
 
 def raised(record: Record) -> Record:
@@ -156,8 +156,8 @@ def test_the_width_figure_has_a_column_per_length() -> None:
     value = width_figure([pair for pair in grid() if pair[1].spec.model.n_layers == 1], "title", "smoke")
     assert [column.task for column in value.columns] == ["MQAR V=20 L=8 K=2", "MQAR V=20 L=16 K=2"]
     assert [series.label for series in value.columns[0].series] == ["attention", "mamba"]
-    assert [point.width for point in value.columns[0].series[0].points] == [8, 16]
-    assert value.columns[0].series[0].points[0].choice.mean == 0.995
+    assert list(value.columns[0].series[0].points) == [8, 16]
+    assert value.columns[0].series[0].points[8].mean == 0.995
     draw_width(value.columns[0], axes := Figure().add_subplot())
     assert [tick.get_text() for tick in axes.get_xticklabels()] == ["8", "16"]
 
@@ -170,9 +170,9 @@ def test_choosing_on_the_test_rows_is_written_on_the_figure() -> None:
 
 def test_the_params_figure_has_a_point_per_cell_with_both_sizes() -> None:
     value = params_figure(grid(), "title", "smoke")
-    assert len(value.points) == 16
-    assert {point.depth for point in value.points} == {1, 2}
-    assert {point.n_params for point in value.points} == {256, 512, 1024, 2048}
+    assert len(value.rows) == 16
+    assert {row.spec.model.n_layers for row in value.rows} == {1, 2}
+    assert {row.n_params for row in value.rows} == {256, 512, 1024, 2048}
     axes = Figure().add_subplot()
     draw_params(value, axes, "state")
     assert axes.get_xlabel() == "numbers in the state"

@@ -8,7 +8,7 @@ import pytest
 
 from recollect.cli import main
 from recollect.store import Record
-from recollect.window.select import choose, narrowest
+from recollect.window.select import choose, how_chosen, narrowest
 from tests.support.invented import fill, record_of
 from tests.support.small import tiny
 
@@ -29,14 +29,14 @@ def test_validation_chooses_and_test_is_reported() -> None:
     assert choice.accuracies == (0.6, 0.8)
     assert choice.mean == pytest.approx(0.7)
     assert choice.sd == pytest.approx(0.1414, abs=1e-4)
-    assert choice.label == ""
+    assert how_chosen(choice.select) == ""
 
 
 def test_choosing_on_the_test_rows_is_an_option_with_a_label() -> None:
     choice = choose(RUNS, "test")
     assert choice is not None
     assert choice.lr == 0.2
-    assert choice.label == "lr chosen on the test rows"
+    assert how_chosen(choice.select) == "lr chosen on the test rows"
 
 
 def test_the_middle_of_equally_good_learning_rates_is_chosen() -> None:

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from recollect.errors import BadInput
-from recollect.window import Reading, Window, even_grid_runs, measure, on_lattice, sensitivity, wider
+from recollect.spec.rates import on_lattice
+from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, wider
 from recollect.window.curve import GUESS, TOP, crossings
 from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY
 from recollect.window.posterior import SLOPES, Mesh, after, fit, prior

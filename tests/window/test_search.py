@@ -9,10 +9,11 @@ import numpy as np
 import pytest
 
 from recollect.errors import BadInput
+from recollect.spec.rates import on_lattice
 from recollect.store import Record, Store
 from recollect.sweep import sweep
 from recollect.sweep.executors import Inline
-from recollect.window import Ask, CellSearch, Reading, Search, even_grid_runs, measure, on_lattice, readings
+from recollect.window import Ask, CellSearch, Reading, Search, even_grid_runs, measure, readings
 from tests.support.small import tiny
 from tests.support.synthetic import TRUTHS, run_search
 
