@@ -17,14 +17,14 @@ ALLOWED: dict[str, set[str]] = {
     "tasks": {"errors", "spec"},
     "mixers": {"errors", "ops", "spec"},
     "training": {"errors", "mixers", "ops", "spec", "tasks"},
-    "store": {"errors", "spec"},
+    "store": {"errors", "spec", "tasks"},
     "window": {"errors", "spec", "store"},
     "studies": {"errors", "spec"},
     "claims": {"spec", "store", "studies", "window"},
     "sweep": {"errors", "spec", "store", "studies", "training", "window"},
     "report": {"errors", "spec", "store", "studies", "window"},
     "api": {"errors", "spec", "store", "sweep", "training"},
-    "cli": {"claims", "errors", "report", "spec", "store", "studies", "sweep", "training", "window"},
+    "cli": {"claims", "errors", "mixers", "report", "spec", "store", "studies", "sweep", "training", "window"},
 }
 TORCH_FREE = [room for room in ALLOWED if room not in ("ops", "mixers", "training", "api")] + ["training.costs"]
 COMMANDS = ("claims", "diff", "export", "list", "report", "run", "show", "status", "store", "train", "window")

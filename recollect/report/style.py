@@ -27,6 +27,7 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
     "partial": ("#6BAED6",),
     "guessing": ("#C6DBEF",),
     "stuck": ("#BDBDBD", "#969696", "#737373", "#525252"),
+    "below": ("#F4A582",),
     "diverged": ("#B2182B",),
 }
 """The first word of an outcome -> its colour, in the order in which outcomes are stacked; plateaus are greys."""
@@ -86,8 +87,9 @@ def looks(series: Sequence[tuple[str, str]]) -> dict[str, Look]:
 
 def outcome_colour(outcome: str, among: Iterable[str] = ()) -> str:
     """The colour of an outcome; among those of a figure every plateau has a grey of its own."""
-    if outcome in OUTCOMES:
-        return OUTCOMES[outcome][0]
+    kind = outcome.split(" ")[0]
+    if kind in OUTCOMES and kind != "stuck":
+        return OUTCOMES[kind][0]
     greys, stuck = OUTCOMES["stuck"], [other for other in among if other.startswith("stuck")]
     return greys[stuck.index(outcome) % len(greys) if outcome in stuck else 0]
 

@@ -3,8 +3,12 @@
 A store of the older schema is kept in the tests for every step.
 """
 
+import json
 import sqlite3
 from collections.abc import Callable
+
+from recollect.spec.base import canonical
+from recollect.tasks.outcome import BELOW, is_below
 
 Step = Callable[[sqlite3.Connection], object]
 
@@ -14,7 +18,20 @@ def find_studies_by_run(db: sqlite3.Connection) -> None:
     db.execute("CREATE INDEX study_runs_by_run ON study_runs (run)")
 
 
-STEPS: tuple[Step, ...] = (find_studies_by_run,)
+def tell_below_chance(db: sqlite3.Connection) -> None:
+    """To schema 3: a partial run that is worse than every guesser is called `below chance`, by its stored numbers.
+
+    Floors are stored for whole answers; of strings, whose floors for single characters are close to 0, none is below.
+    """
+    found = db.execute("SELECT id, result FROM runs WHERE outcome = 'partial'").fetchall()
+    for run, text in found:
+        result = json.loads(text)
+        if "test_character_accuracy" not in result and is_below(result["validation_accuracy"], result["floors"]):
+            result["outcome"] = BELOW
+            db.execute("UPDATE runs SET outcome = ?, result = ? WHERE id = ?", (BELOW, canonical(result), run))
+
+
+STEPS: tuple[Step, ...] = (find_studies_by_run, tell_below_chance)
 SCHEMA = 1 + len(STEPS)
 """The schema of this version; a new store begins with it."""
 

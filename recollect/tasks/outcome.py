@@ -6,6 +6,7 @@ from collections.abc import Mapping
 SOLVED = 0.99
 NEAR_FLOOR = 0.05
 NEAR_PLATEAU = 0.05
+BELOW = "below chance"
 
 
 def outcome(
@@ -17,7 +18,7 @@ def outcome(
     plateaus: Mapping[str, float],
     answers: float | None = None,
 ) -> str:
-    """`solved`, `diverged`, `stuck at <plateau>`, `guessing` or `partial`, from the last validation.
+    """`solved`, `diverged`, `stuck at <plateau>`, `guessing`, `below chance` or `partial`, from the last validation.
 
     Who recalls more than a guesser is on no plateau, whatever the loss: at a low learning rate it may pass ln K with
     almost all answers right. Floors are those of single answers; their accuracy is `answers` where several answers only
@@ -33,4 +34,9 @@ def outcome(
         return f"stuck at {name}"
     if any(abs(single - floor) <= NEAR_FLOOR for floor in floors.values()):
         return "guessing"
-    return "partial"
+    return BELOW if is_below(single, floors) else "partial"
+
+
+def is_below(single: float, floors: Mapping[str, float]) -> bool:
+    """Whether fewer single answers are right than any guesser's: worse than not having learned."""
+    return single < min(floors.values()) - NEAR_FLOOR

@@ -66,6 +66,18 @@ def test_writing_an_older_store_migrates_it_under_the_lock(older: Path, tmp_path
     assert again.record(tiny(seed=99).id) is not None
 
 
+def test_a_run_that_is_worse_than_guessing_is_no_longer_called_partial() -> None:
+    (old,) = (record for record in Store(OLDER[2]).records() if record.outcome == "below chance")
+    assert old.result is not None
+    assert old.result["outcome"] == "below chance"
+    assert old.result["validation_accuracy"] < min(old.result["floors"].values()) - 0.05
+    kept = Store(ROOT / "results" / "laptop" / "recollect.db").records()
+    for record in (record for record in kept if record.outcome in ("partial", "below chance") and record.result):
+        if "test_character_accuracy" not in record.result:
+            below = record.result["validation_accuracy"] < min(record.result["floors"].values()) - 0.05
+            assert (record.outcome == "below chance") == below
+
+
 def test_an_older_store_can_be_merged_and_its_runs_deleted(older: Path, tmp_path: Path) -> None:
     into = Store(tmp_path / "into.db", create=True)
     assert merge(into, older).new == 3

@@ -2,6 +2,8 @@
 
 import importlib
 import math
+from collections.abc import Iterable
+from string import ascii_lowercase
 from typing import Any
 
 import numpy as np
@@ -16,11 +18,16 @@ from recollect.spec.tasks.strings import CopyOptions
 from recollect.tasks import IGNORED, Batch, build_task
 from recollect.tasks.ngrams import askable, codes, occurrences, replace
 from recollect.tasks.streams import generator
-from recollect.tasks.strings import LETTER, Examples, join, pack, spell
+from recollect.tasks.strings import LETTER, Examples, join, pack
 from recollect.training.model import build_model
 from recollect.training.trainer import evaluate, tally
 
 LOOKUPS = ("prefix_ngram", "suffix_ngram")
+
+
+def spell(tokens: Iterable[int]) -> str:
+    """Tokens as text: `$dog|dog.`."""
+    return "".join(f"*$|.{ascii_lowercase}"[token] for token in tokens)
 
 
 def drawn(name: str, rows: int = 2000, **options: Any) -> list[str]:

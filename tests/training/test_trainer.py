@@ -209,6 +209,8 @@ OUTCOMES = [
     (0.9, math.log(8), "partial"),
     (0.22, 1.94, "guessing"),
     (0.6, 1.0, "partial"),
+    (0.05, 3.0, "below chance"),
+    (0.08, 3.0, "guessing"),
 ]
 
 
