@@ -61,8 +61,8 @@ def finer(evidence: Evidence) -> Finding:
 
 def longer_than_wide(evidence: Evidence) -> Finding:
     """Mamba in the cells whose length is at least twice the width."""
-    named = ((evidence.name(label, place), place, cell) for label, place, cell in cells(evidence, (MAMBA,)))
-    found = [(name, cell) for name, place, cell in named if place.length >= 2 * place.d_model]
+    long = [(place, cell) for place, cell in evidence.of(MAMBA).items() if place.length >= 2 * place.d_model]
+    found = [(evidence.name(MAMBA, place), cell) for place, cell in long]
     if not found:
         return Finding("open", "no cell is at least twice as long as wide")
     means = [cell.choice.mean for _, cell in found]

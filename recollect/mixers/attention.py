@@ -22,8 +22,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import ShortConv, join_heads, split_heads
+from recollect.mixers.mixer import HeadMixer, Place, rows_at
+from recollect.mixers.parts import ShortConv, split_heads
 from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
 from recollect.spec.mixers.softmax import AttentionOptions
@@ -31,7 +31,7 @@ from recollect.spec.mixers.softmax import AttentionOptions
 T5_BUCKETS, T5_FARTHEST = 32, 128
 
 
-class Attention(MatrixMixer):
+class Attention(HeadMixer):
     """Softmax attention with score positions and short convolutions."""
 
     def __init__(self, options: AttentionOptions, place: Place) -> None:
@@ -51,10 +51,6 @@ class Attention(MatrixMixer):
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         return self._mix(x, None)
-
-    def finish(self, y: Tensor, x: Tensor) -> Tensor:
-        out: Tensor = self.out_proj(join_heads(y))
-        return out
 
     def state_size(self, length: int) -> int:
         """The keys and values of every token, or of those that a head still sees."""

@@ -17,16 +17,15 @@ window is a branch of the same layer instead of a layer, no convolution inside, 
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import join_heads, split_heads
+from recollect.mixers.mixer import HeadMixer, Place, rows_at
+from recollect.mixers.parts import split_heads, turn
 from recollect.ops.forms import pick
 from recollect.ops.linear_attention import TAYLOR
-from recollect.ops.rotary import rotate
 from recollect.ops.window_attention import window_weights
 from recollect.spec.mixers.linear import BasedOptions
 
 
-class Based(MatrixMixer):
+class Based(HeadMixer):
     """Taylor linear attention, with or without a sliding window."""
 
     zoology_rescales = False
@@ -48,36 +47,23 @@ class Based(MatrixMixer):
         both = self.attend(*self._queries_keys(x, at), F.pad(v, (0, 1), value=1.0), TAYLOR, at)  # ones gather Σ_j w_ij
         y = both[..., :-1] / both[..., -1:]
         if self.window:
-            y = y + self.attend_window(*self._window_queries_keys(x, at), v, self.window, at)
+            y = y + self.attend_window(*self._queries_keys(x, at, window=True), v, self.window, at)
         return self.finish(y, x)
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         w = TAYLOR.weights(*self._queries_keys(x, None)).tril()
         M = w / w.sum(dim=-1, keepdim=True)
         if self.window:
-            M = M + window_weights(*self._window_queries_keys(x, None), self.window)
+            M = M + window_weights(*self._queries_keys(x, None, window=True), self.window)
         return M, split_heads(self.v_proj(x), self.n_heads)
-
-    def finish(self, y: Tensor, x: Tensor) -> Tensor:
-        out: Tensor = self.out_proj(join_heads(y))
-        return out
 
     def state_size(self, length: int) -> int:
         """The matrix and the sums of every head, and the window's keys and values."""
         d, kept = self.out_proj.in_features, min(length, max(0, self.window - 1))
         return TAYLOR.size(self.d_feature) * (d + self.n_heads) + 2 * kept * d
 
-    def _queries_keys(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
-        """q (B, H, Q, F) at the asked rows, k (B, H, L, F)."""
-        return self._turn(self.q_proj(rows_at(x, at)), at), self._turn(self.k_proj(x), None)
-
-    def _window_queries_keys(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
-        """q' (B, H, Q, P) at the asked rows, k' (B, H, L, P)."""
-        return self._turn(self.window_q_proj(rows_at(x, at)), at), self._turn(self.window_k_proj(x), None)
-
-    def _turn(self, y: Tensor, at: Tensor | None) -> Tensor:
-        """Split into heads and, where asked for, RoPE at the rows' positions."""
-        y = split_heads(y, self.n_heads)
-        if not self.rope:
-            return y
-        return rotate(y, None if at is None else at.unsqueeze(1))
+    def _queries_keys(self, x: Tensor, at: Tensor | None, window: bool = False) -> tuple[Tensor, Tensor]:
+        """q (B, H, Q, F) at the asked rows and k (B, H, L, F), or q' and k' of the window; RoPE may turn them."""
+        q_proj, k_proj = (self.window_q_proj, self.window_k_proj) if window else (self.q_proj, self.k_proj)
+        q, k = split_heads(q_proj(rows_at(x, at)), self.n_heads), split_heads(k_proj(x), self.n_heads)
+        return turn(q, k, at) if self.rope else (q, k)

@@ -17,11 +17,10 @@ from typing import ClassVar
 from torch import Tensor, nn
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import RMSNorm, conv_silu
+from recollect.mixers.parts import RMSNorm, conv_silu, turn
 from recollect.ops.delta import delta_matrix
 from recollect.ops.forms import pick
 from recollect.ops.rms_norm import unit
-from recollect.ops.rotary import rotate
 from recollect.spec.mixers.delta import DeltaNetOptions
 
 
@@ -72,6 +71,6 @@ class DeltaNet(MatrixMixer):
         q, k = unit(q, 1 / math.sqrt(q.shape[-1]), self.normalise), unit(k, 1.0, self.normalise)  # (B, L, H, P)
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if self.options.positions == "rope":
-            q, k = rotate(q), rotate(k)
+            q, k = turn(q, k)
         beta = self.b_proj(x).sigmoid().transpose(1, 2)
         return q, k, v, 2 * beta if self.options.negative_eigenvalues else beta

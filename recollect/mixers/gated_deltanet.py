@@ -20,11 +20,10 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias
+from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, turn
 from recollect.ops.delta import delta_matrix
 from recollect.ops.forms import pick
 from recollect.ops.rms_norm import unit
-from recollect.ops.rotary import rotate
 from recollect.spec.mixers.delta import GatedDeltaNetOptions
 
 
@@ -77,6 +76,6 @@ class GatedDeltaNet(MatrixMixer):
         q, k = unit(q, 1 / math.sqrt(q.shape[-1]), self.normalise), unit(k, 1.0, self.normalise)  # (B, L, H, K)
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if self.options.positions == "rope":
-            q, k = rotate(q), rotate(k)
+            q, k = turn(q, k)
         g = -self.A_log.exp() * F.softplus(self.a_proj(x) + self.dt_bias)
         return q, k, v, self.b_proj(x).sigmoid().transpose(1, 2), g.transpose(1, 2)

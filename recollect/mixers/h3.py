@@ -23,6 +23,7 @@ import torch
 from torch import Tensor, nn
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.parts import with_skip
 from recollect.ops.forms import Kernel, pick
 from recollect.ops.long_conv import long_conv_torch, toeplitz
 from recollect.ops.rotary import rotate
@@ -109,7 +110,7 @@ class ShiftSSM(nn.Module):
     def forward(self, length: int) -> Tensor:
         # κ_l = Σ_n B_n C'_{N-1-l-n} with C' the reversed C: the convolution of the two, read backwards.
         kappa = long_conv_torch(self.C.flip(1).T.unsqueeze(0), self.B).squeeze(0).T.flip(1)  # under every kernel
-        return _with_skip(kappa[:, :length], self.D)
+        return with_skip(kappa[:, :length], self.D)
 
 
 class DiagonalSSM(nn.Module):
@@ -131,9 +132,4 @@ class DiagonalSSM(nn.Module):
         half = torch.complex(-self.a.exp(), self.omega) * (dt / 2)  # ΔA/2
         A_bar = (1 + half) / (1 - half)
         weights = torch.view_as_complex(self.C) * torch.view_as_complex(self.B) * dt / (1 - half)
-        return _with_skip(self.write(weights, A_bar, length), self.D)
-
-
-def _with_skip(h: Tensor, skip: Tensor) -> Tensor:
-    """The kernel h with the skip added to its first tap."""
-    return torch.cat((h[:, :1] + skip.unsqueeze(-1), h[:, 1:]), dim=1)
+        return with_skip(self.write(weights, A_bar, length), self.D)

@@ -23,7 +23,7 @@ from torch import Tensor, nn
 
 from recollect.errors import BadInput
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import ShortConv
+from recollect.mixers.parts import ShortConv, with_skip
 from recollect.ops.forms import pick
 from recollect.ops.long_conv import toeplitz
 from recollect.ops.rotary import rotate
@@ -72,8 +72,7 @@ class Hyena(MatrixMixer):
 
     def _kernel(self, length: int) -> Tensor:
         """h + β e_0 (D, L)."""
-        h = self.filter(length)
-        return torch.cat((h[:, :1] + self.beta.unsqueeze(-1), h[:, 1:]), dim=1)
+        return with_skip(self.filter(length), self.beta)
 
 
 class ImplicitFilter(nn.Module):

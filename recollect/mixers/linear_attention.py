@@ -14,16 +14,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import join_heads, split_heads
+from recollect.mixers.mixer import HeadMixer, Place, rows_at
+from recollect.mixers.parts import split_heads, turn
 from recollect.ops.forms import pick
-from recollect.ops.rotary import rotate
 from recollect.spec.mixers.linear import LinearAttentionOptions
 
 EPSILON = 1e-6
 
 
-class LinearAttention(MatrixMixer):
+class LinearAttention(HeadMixer):
     """Attention with the feature map elu + 1, normalised."""
 
     def __init__(self, options: LinearAttentionOptions, place: Place) -> None:
@@ -35,7 +34,7 @@ class LinearAttention(MatrixMixer):
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         q, k, v = self._branches(x, at)
         if self.rope:
-            over = self.attend(*_turn(q, k, at), v, at=at)
+            over = self.attend(*turn(q, k, at), v, at=at)
             under = self.attend(q, k, torch.ones_like(v[..., :1]), at=at)
         else:
             both = self.attend(q, k, F.pad(v, (0, 1), value=1.0), at=at)  # the column of ones gathers Σ_j w_ij
@@ -45,12 +44,8 @@ class LinearAttention(MatrixMixer):
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         q, k, v = self._branches(x, None)
         under = (q @ k.mT).tril().sum(dim=-1, keepdim=True)
-        q, k = _turn(q, k, None) if self.rope else (q, k)
+        q, k = turn(q, k) if self.rope else (q, k)
         return (q @ k.mT).tril() / (under + EPSILON), v
-
-    def finish(self, y: Tensor, x: Tensor) -> Tensor:
-        out: Tensor = self.out_proj(join_heads(y))
-        return out
 
     def state_size(self, length: int) -> int:
         """The matrix of every head and the sum of its keys."""
@@ -62,8 +57,3 @@ class LinearAttention(MatrixMixer):
         q, k, v = self.q_proj(rows_at(x, at)), self.k_proj(x), self.v_proj(x)
         q, k, v = (split_heads(y, self.n_heads) for y in (F.elu(q) + 1, F.elu(k) + 1, v))
         return q, k, v
-
-
-def _turn(q: Tensor, k: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
-    """RoPE on q (B, H, Q, P) and k (B, H, L, P)."""
-    return rotate(q, None if at is None else at.unsqueeze(1)), rotate(k)

@@ -20,9 +20,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import conv_silu, draw_dt_bias, join_heads
+from recollect.mixers.parts import conv_silu, draw_dt_bias, join_heads, turn
 from recollect.ops.forms import pick
-from recollect.ops.rotary import rotate
 from recollect.ops.selective_scan import selective_scan_matrix
 from recollect.spec.mixers.ssm import MambaOptions
 
@@ -72,7 +71,7 @@ class Mamba(MatrixMixer):
         dt = F.softplus(self.dt_proj(delta).to(dtype))
         B, C = B.to(dtype), C.to(dtype)
         if self.options.positions == "rope":
-            B, C = rotate(B), rotate(C)
+            B, C = turn(B, C)
         return v, dt, B, C
 
     def _gate(self, y: Tensor, x: Tensor) -> Tensor:

@@ -17,9 +17,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, join_heads, split_heads
+from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, join_heads, split_heads, turn
 from recollect.ops.forms import pick
-from recollect.ops.rotary import rotate
 from recollect.ops.ssd import ssd_matrix
 from recollect.spec.mixers.ssm import Mamba2Options
 
@@ -68,6 +67,6 @@ class Mamba2(MatrixMixer):
         dt = F.softplus(F.linear(x, to_dt) + self.dt_bias)
         B, C = split_heads(B, self.options.n_groups), split_heads(C, self.options.n_groups)
         if self.options.positions == "rope":
-            B, C = rotate(B), rotate(C)
+            B, C = turn(B, C)
         g = dt * -self.A_log.exp()
         return split_heads(v, self.n_heads), dt.transpose(1, 2), g.transpose(1, 2), B, C

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
+from recollect.mixers.parts import join_heads
 from recollect.ops.forms import KERNELS, Kernel
 from recollect.ops.rows import take_rows
 
@@ -49,6 +50,16 @@ class MatrixMixer(Mixer):
     @abstractmethod
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
         """From the mixed values y (B, H, L, P) to the mixer's output (B, L, D)."""
+
+
+class HeadMixer(MatrixMixer):
+    """One whose heads, side by side, are its output but for a projection: out = y W_o + b_o."""
+
+    out_proj: nn.Linear
+
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        out: Tensor = self.out_proj(join_heads(y))
+        return out
 
 
 def rows_at(x: Tensor, at: Tensor | None) -> Tensor:

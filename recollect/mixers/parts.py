@@ -6,6 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from recollect.ops.forms import Kernel, pick
+from recollect.ops.rotary import rotate
 
 
 class ShortConv(nn.Module):
@@ -51,6 +52,16 @@ def split_heads(x: Tensor, n_heads: int) -> Tensor:
 def join_heads(x: Tensor) -> Tensor:
     """(B, H, L, P) -> (B, L, H·P)."""
     return x.transpose(1, 2).flatten(-2)
+
+
+def turn(q: Tensor, k: Tensor, at: Tensor | None = None) -> tuple[Tensor, Tensor]:
+    """RoPE on q and k (..., L, P); with rows `at` (B, Q) q is (B, H, Q, P) and holds just these."""
+    return rotate(q, None if at is None else at.unsqueeze(1)), rotate(k)
+
+
+def with_skip(h: Tensor, skip: Tensor) -> Tensor:
+    """The kernel h (C, L) with a skip per channel (C,) added to its first tap."""
+    return torch.cat((h[:, :1] + skip.unsqueeze(-1), h[:, 1:]), dim=1)
 
 
 def draw_dt_bias(n: int) -> Tensor:

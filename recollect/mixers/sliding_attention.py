@@ -11,15 +11,14 @@ Beltagy et al. 2020. Departs from it: no dilation, no global tokens, looks back 
 
 from torch import Tensor, nn
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import join_heads, split_heads
+from recollect.mixers.mixer import HeadMixer, Place, rows_at
+from recollect.mixers.parts import join_heads, split_heads, turn
 from recollect.ops.forms import pick
-from recollect.ops.rotary import rotate
 from recollect.ops.window_attention import window_weights
 from recollect.spec.mixers.softmax import SlidingAttentionOptions
 
 
-class SlidingAttention(MatrixMixer):
+class SlidingAttention(HeadMixer):
     """Softmax attention over the last W tokens."""
 
     def __init__(self, options: SlidingAttentionOptions, place: Place) -> None:
@@ -39,10 +38,6 @@ class SlidingAttention(MatrixMixer):
         q, k, v = self._queries_keys_values(x, None)
         return window_weights(q, k, self.window), v
 
-    def finish(self, y: Tensor, x: Tensor) -> Tensor:
-        out: Tensor = self.out_proj(join_heads(y))
-        return out
-
     def state_size(self, length: int) -> int:
         """The keys and values that the next token will still see."""
         return 2 * min(length, self.window - 1) * self.out_proj.in_features
@@ -51,5 +46,5 @@ class SlidingAttention(MatrixMixer):
         """q (B, H, Q, P) at the asked rows, k and v (B, H, L, P)."""
         q, k, v = (split_heads(y, self.n_heads) for y in (self.q_proj(rows_at(x, at)), self.k_proj(x), self.v_proj(x)))
         if self.options.positions == "rope":
-            q, k = rotate(q, None if at is None else at.unsqueeze(1)), rotate(k)
+            q, k = turn(q, k, at)
         return q, k, v

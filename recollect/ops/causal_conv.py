@@ -1,15 +1,15 @@
 """Short causal depthwise convolution: y_t[c] = b[c] + Σ_k w[c, k] · x_{t-K+1+k}[c], k = 0..K-1; then SiLU if asked."""
 
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 from numba import njit
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from recollect.ops.compiled import FUSED, ONE, exp
+from recollect.ops.compiled import FUSED, ONE, differentiable, exp
 
 
 def causal_conv_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
@@ -38,27 +38,9 @@ def causal_conv_torch(x: Tensor, weight: Tensor, bias: Tensor | None = None, sil
 
 def causal_conv_numba(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
     """The same on a CPU in one pass over the memory, compiled."""
-    y: Tensor = _Conv.apply(x.to(weight.dtype), weight, weight.new_zeros(len(weight)) if bias is None else bias, silu)
-    return y
-
-
-class _Conv(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, x: Tensor, weight: Tensor, bias: Tensor, silu: bool) -> Tensor:
-        x, taps = x.contiguous(), weight.t().contiguous()  # (B, L, C), (K, C)
-        ctx.save_for_backward(x, taps, bias)
-        ctx.silu = silu
-        y = torch.empty_like(x)
-        _forward(silu, x.numpy(), taps.numpy(), bias.numpy(), y.numpy())
-        return y
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
-        x, taps, bias = ctx.saved_tensors
-        dx, d_taps, d_bias = torch.empty_like(x), torch.zeros_like(taps), torch.zeros_like(bias)
-        _backward(ctx.silu, *(m.numpy() for m in (dy.contiguous(), x, taps, bias, dx, d_taps, d_bias)))
-        return dx, d_taps.t(), d_bias, None
+    bias = weight.new_zeros(len(weight)) if bias is None else bias
+    forward, backward = partial(_forward, silu), partial(_backward, silu)
+    return differentiable(forward, backward, x.to(weight.dtype), weight.t(), bias)  # taps (K, C)
 
 
 @njit(cache=True, fastmath=FUSED, error_model="numpy")

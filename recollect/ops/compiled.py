@@ -1,7 +1,8 @@
-"""What the compiled forms share: an exponential that vectorises, flags, a sum over rows, the number of threads."""
+"""What the compiled forms share: an exponential that vectorises, flags, sums over rows, threads, gradients."""
 
 import math
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any, TypeAlias
 
 import numba
@@ -10,6 +11,8 @@ import torch
 from numba import njit, types
 from numba.extending import overload
 from numpy.typing import NDArray
+from torch import Tensor
+from torch.autograd.function import once_differentiable
 
 Array: TypeAlias = NDArray[Any]
 Compiled: TypeAlias = Callable[..., None]
@@ -52,12 +55,19 @@ def _exp32(x: Any) -> Any:
 
 
 @njit(cache=True)
-def sum_rows(x: Array) -> Array:
-    """The sum over the first axis, row after row whatever the number of threads."""
-    total: Array = np.zeros_like(x[0])
+def add_rows(total: Array, x: Array) -> None:
+    """Adds x up over its first axis, row after row whatever the number of threads."""
     for b in range(x.shape[0]):
         total += x[b]
-    return total
+
+
+def in_parallel(serial: Any) -> Compiled:
+    """The same kernel, with the rows of its `prange` dealt out to threads; its own name keeps it apart in the cache."""
+    loop = serial.py_func
+    twin = FunctionType(loop.__code__, loop.__globals__)
+    twin.__qualname__ = twin.__name__ = f"{loop.__name__}_parallel"
+    made: Compiled = njit(cache=True, parallel=True)(twin)
+    return made
 
 
 def threaded(serial: Compiled, parallel: Compiled) -> Compiled:
@@ -66,10 +76,42 @@ def threaded(serial: Compiled, parallel: Compiled) -> Compiled:
     With one thread Numba's pool is never started. When it starts, it sets OpenMP's number of threads and, through it,
     torch's: that is put back.
     """
-    threads = torch.get_num_threads()
-    if threads == 1:
-        return serial
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
-    if torch.get_num_threads() != threads:
-        torch.set_num_threads(threads)
-    return parallel
+
+    def run(*arrays: Any) -> None:
+        threads = torch.get_num_threads()
+        if threads == 1:
+            return serial(*arrays)
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))  # type: ignore[attr-defined]
+        if torch.get_num_threads() != threads:
+            torch.set_num_threads(threads)
+        return parallel(*arrays)
+
+    return run
+
+
+def differentiable(forward: Compiled, backward: Compiled, *inputs: Tensor) -> Tensor:
+    """y, like the first input, as forward(*inputs, y) fills it; backward(dy, *inputs, *grads) fills their gradients.
+
+    All arrays are contiguous. The gradients of inputs with fewer dimensions than y, its parameters, start at zero.
+    """
+    y: Tensor = _Passes.apply(forward, backward, *inputs)
+    return y
+
+
+class _Passes(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, forward: Compiled, backward: Compiled, *given: Tensor) -> Tensor:
+        inputs = [m.contiguous() for m in given]
+        ctx.save_for_backward(*inputs)
+        ctx.fill = backward
+        y = torch.empty_like(inputs[0])
+        forward(*(m.numpy() for m in (*inputs, y)))
+        return y
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor | None, ...]:
+        inputs = ctx.saved_tensors
+        grads = [torch.empty_like(m) if m.dim() == dy.dim() else torch.zeros_like(m) for m in inputs]
+        ctx.fill(*(m.numpy() for m in (dy.contiguous(), *inputs, *grads)))
+        return None, None, *grads

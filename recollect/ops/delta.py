@@ -19,7 +19,7 @@ from torch.autograd.function import once_differentiable
 
 from recollect.ops.compiled import ASSOCIATIVE
 from recollect.ops.precision import in_full
-from recollect.ops.ssd import COMPILED, TORCH, Weigh, cut, few, join, read, recall, ssd_matrix, take, write
+from recollect.ops.ssd import Weigh, cut, few, join, read, recall, ssd_matrix, take, weigh_compiled, weigh_plain, write
 
 
 @in_full
@@ -46,17 +46,17 @@ def _in_chunks(decayed: Weigh, solve: Callable[[Tensor, Tensor], Tensor]) -> Cal
         q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None, chunk: int, at: Tensor | None = None
     ) -> Tensor:
         directly = at is not None and few(at, k.shape[2], chunk)
-        weigh, decays = (TORCH, repeat(None)) if g is None else (decayed, (m.cumsum(-1) for m in cut(g, chunk)))
+        weigh, decays = (weigh_plain, repeat(None)) if g is None else (decayed, (m.cumsum(-1) for m in cut(g, chunk)))
         state, rows = None, []
         for q_i, k_i, v_i, beta_i, s in zip(*(cut(m, chunk) for m in (q, k, v, beta)), decays, strict=False):
-            M = weigh.chunk(k_i @ k_i.transpose(-1, -2), s, beta_i, None)
+            M = weigh(k_i @ k_i.transpose(-1, -2), s, beta_i)
             u = solve(M, v_i if state is None else v_i - recall(k_i, s, state, k_i.shape[1]))  # (B, H, c, P)
             rows.append(u if directly else read(u, beta_i, s, k_i, q_i, None, state, weigh))
             if len(rows) * chunk < k.shape[2]:
                 state = write(u, beta_i, s, k_i, state)
         if at is not None and directly:
             s = None if g is None else g.cumsum(-1)
-            return weigh.rows(take(q, at) @ k.transpose(-1, -2), s, beta, at) @ join(rows)
+            return weigh(take(q, at) @ k.transpose(-1, -2), s, beta, at=at) @ join(rows)
         return take(join(rows), at)
 
     return delta
@@ -115,4 +115,4 @@ def _substitute_back(M: Any, v: Any) -> None:
                     v[b, j, p] -= a * v[b, i, p]
 
 
-delta_torch, delta_numba = _in_chunks(TORCH, _solve), _in_chunks(COMPILED, _Solve.apply)
+delta_torch, delta_numba = _in_chunks(weigh_plain, _solve), _in_chunks(weigh_compiled, _Solve.apply)

@@ -16,7 +16,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from recollect.ops.compiled import FUSED, LANES, Array, exp, threaded
+from recollect.ops.compiled import FUSED, LANES, Array, exp, in_parallel, threaded
 
 CHUNK = 32  # steps that the form for any device takes at once
 STEPS = 16  # between two states that the compiled form keeps
@@ -247,12 +247,6 @@ def _backward_row(given: tuple[Array, ...], grads: tuple[Array, ...]) -> None:
 
 @njit(cache=True)
 def _forward(x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, y: Array, kept: Array) -> None:
-    for b in range(x.shape[0]):
-        _forward_row(x[b], dt[b], A, B[b], C[b], D, y[b], kept[b])
-
-
-@njit(cache=True, parallel=True)
-def _forward_parallel(x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, y: Array, kept: Array) -> None:
     for b in prange(x.shape[0]):
         _forward_row(x[b], dt[b], A, B[b], C[b], D, y[b], kept[b])
 
@@ -261,15 +255,9 @@ def _forward_parallel(x: Array, dt: Array, A: Array, B: Array, C: Array, D: Arra
 def _backward(given: tuple[Array, ...], grads: tuple[Array, ...]) -> None:
     x, dt, A, B, C, D, kept, dy = given
     dx, ddt, dA, dB, dC, dD = grads
-    for b in range(x.shape[0]):
-        row = (x[b], dt[b], A, B[b], C[b], D, kept[b], dy[b])
-        _backward_row(row, (dx[b], ddt[b], dA[b], dB[b], dC[b], dD[b]))
-
-
-@njit(cache=True, parallel=True)
-def _backward_parallel(given: tuple[Array, ...], grads: tuple[Array, ...]) -> None:
-    x, dt, A, B, C, D, kept, dy = given
-    dx, ddt, dA, dB, dC, dD = grads
     for b in prange(x.shape[0]):
         row = (x[b], dt[b], A, B[b], C[b], D, kept[b], dy[b])
         _backward_row(row, (dx[b], ddt[b], dA[b], dB[b], dC[b], dD[b]))
+
+
+_forward_parallel, _backward_parallel = in_parallel(_forward), in_parallel(_backward)

@@ -1,13 +1,10 @@
 """A gate between 0 and 1: y = σ(r) ⊙ x."""
 
-from typing import Any
-
 import torch
 from numba import njit, prange
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from recollect.ops.compiled import ONE, Array, exp, threaded
+from recollect.ops.compiled import ONE, Array, differentiable, exp, in_parallel, threaded
 
 
 def sigmoid_gate_torch(r: Tensor, x: Tensor) -> Tensor:
@@ -17,26 +14,8 @@ def sigmoid_gate_torch(r: Tensor, x: Tensor) -> Tensor:
 
 def sigmoid_gate_numba(r: Tensor, x: Tensor) -> Tensor:
     """The same on a CPU, in one pass each way."""
-    y: Tensor = _SigmoidGate.apply(r.to(x.dtype), x)
-    return y
-
-
-class _SigmoidGate(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, r: Tensor, x: Tensor) -> Tensor:
-        r, x = r.contiguous(), x.contiguous()
-        ctx.save_for_backward(r, x)
-        y = torch.empty_like(x)
-        threaded(_forward, _forward_parallel)(*(m.flatten(1).numpy() for m in (r, x, y)))
-        return y
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor]:
-        r, x = ctx.saved_tensors
-        dr, dx = torch.empty_like(r), torch.empty_like(x)
-        threaded(_backward, _backward_parallel)(*(m.flatten(1).numpy() for m in (r, x, dy.contiguous(), dr, dx)))
-        return dr, dx
+    forward, backward = threaded(_forward, _forward_parallel), threaded(_backward, _backward_parallel)
+    return differentiable(forward, backward, r.to(x.dtype).flatten(1), x.flatten(1)).view(x.shape)
 
 
 @njit(cache=True, error_model="numpy")
@@ -46,7 +25,7 @@ def _forward_row(r: Array, x: Array, y: Array) -> None:
 
 
 @njit(cache=True, error_model="numpy")
-def _backward_row(r: Array, x: Array, grad: Array, grad_r: Array, grad_x: Array) -> None:
+def _backward_row(grad: Array, r: Array, x: Array, grad_r: Array, grad_x: Array) -> None:
     for i in range(len(x)):
         s = ONE / (ONE + exp(-r[i]))
         through = grad[i] * s
@@ -56,23 +35,14 @@ def _backward_row(r: Array, x: Array, grad: Array, grad_r: Array, grad_x: Array)
 
 @njit(cache=True)
 def _forward(r: Array, x: Array, y: Array) -> None:
-    for b in range(x.shape[0]):
-        _forward_row(r[b], x[b], y[b])
-
-
-@njit(cache=True, parallel=True)
-def _forward_parallel(r: Array, x: Array, y: Array) -> None:
     for b in prange(x.shape[0]):
         _forward_row(r[b], x[b], y[b])
 
 
 @njit(cache=True)
-def _backward(r: Array, x: Array, grad: Array, grad_r: Array, grad_x: Array) -> None:
-    for b in range(x.shape[0]):
-        _backward_row(r[b], x[b], grad[b], grad_r[b], grad_x[b])
-
-
-@njit(cache=True, parallel=True)
-def _backward_parallel(r: Array, x: Array, grad: Array, grad_r: Array, grad_x: Array) -> None:
+def _backward(grad: Array, r: Array, x: Array, grad_r: Array, grad_x: Array) -> None:
     for b in prange(x.shape[0]):
-        _backward_row(r[b], x[b], grad[b], grad_r[b], grad_x[b])
+        _backward_row(grad[b], r[b], x[b], grad_r[b], grad_x[b])
+
+
+_forward_parallel, _backward_parallel = in_parallel(_forward), in_parallel(_backward)

@@ -9,7 +9,7 @@ no decay, D = None no skip. All forms return y (B, H, L, P), or its rows `at` (B
 """
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
 import torch
@@ -37,22 +37,19 @@ def ssd_loop(
     return take(torch.stack(rows, dim=2), at)
 
 
-class Weigh(NamedTuple):
-    """From the scores C_i · B_j of each group to M (B, H, ...): all c x c of a chunk, or the rows `at` without D."""
-
-    chunk: Callable[[Tensor, Tensor | None, Tensor, Tensor | None], Tensor]
-    rows: Callable[[Tensor, Tensor | None, Tensor, Tensor], Tensor]
+Weigh: TypeAlias = Callable[..., Tensor]
+"""From the scores C_i · B_j of each group, s, Δ and D to M (B, H, ...): all c x c of a chunk, or its rows `at`."""
 
 
 def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
-    """The same in chunks of matrix products, whose weights are made this way."""
+    """The same in chunks of matrix products, with these weights."""
 
     @in_full
     def ssd(
         x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor, chunk: int, at: Tensor | None = None
     ) -> Tensor:
         if at is not None and few(at, x.shape[2], chunk):
-            M = weigh.rows(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, at)
+            M = weigh(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, at=at)
             return torch.addcmul(M @ x, D[:, None, None], take(x, at))
         state, rows = None, []
         for x_i, dt_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, g, B, C)), strict=True):
@@ -68,7 +65,7 @@ def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
 @in_full
 def ssd_matrix(dt: Tensor, g: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None = None) -> Tensor:
     """M (B, H, L, L)."""
-    return _weigh(C @ B.transpose(-1, -2), None if g is None else g.cumsum(-1), dt, D)
+    return weigh_plain(C @ B.transpose(-1, -2), None if g is None else g.cumsum(-1), dt, D)
 
 
 def few(at: Tensor, length: int, chunk: int) -> bool:
@@ -95,7 +92,7 @@ def read(
     x: Tensor, dt: Tensor, s: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None, state: Tensor | None, weigh: Weigh
 ) -> Tensor:
     """A chunk's outputs (B, H, c, P), from its own tokens and from the state before it (B, G, N, H/G · P)."""
-    y = weigh.chunk(C @ B.transpose(-1, -2), s, dt, D) @ x
+    y = weigh(C @ B.transpose(-1, -2), s, dt, D) @ x
     return y if state is None else y + recall(C, s, state, x.shape[1])
 
 
@@ -118,27 +115,29 @@ def write(x: Tensor, dt: Tensor, s: Tensor | None, B: Tensor, state: Tensor | No
     return torch.addcmul(added, decay.unsqueeze(2), state)
 
 
-def _weigh(scores: Tensor, s: Tensor | None, dt: Tensor, D: Tensor | None) -> Tensor:
+def weigh_plain(
+    scores: Tensor, s: Tensor | None, dt: Tensor, D: Tensor | None = None, at: Tensor | None = None
+) -> Tensor:
+    """M, of all rows or, without D, of the rows `at`."""
     M = scores.repeat_interleave(dt.shape[1] // scores.shape[1], dim=1) * dt.unsqueeze(-2)
+    j = torch.arange(dt.shape[2], device=dt.device)
+    future = (j if at is None else at.unsqueeze(1)).unsqueeze(-1) < j  # (L, L) or (B, 1, Q, L)
     if s is None:
-        M = M.tril()
+        M = M.masked_fill(future, 0)
     else:
-        future = torch.full_like(scores[0, 0], -torch.inf).triu(1)
-        M = M * (s.unsqueeze(-1) - s.unsqueeze(-2) + future).exp()
+        asked = s if at is None else torch.take_along_dim(s, at.unsqueeze(1), dim=2)
+        M = M * (asked.unsqueeze(-1) - s.unsqueeze(-2)).masked_fill(future, -torch.inf).exp()
     return M if D is None else M + D[:, None, None] * torch.eye(M.shape[-1], dtype=M.dtype, device=M.device)
 
 
-def _weigh_rows(scores: Tensor, s: Tensor | None, dt: Tensor, at: Tensor) -> Tensor:
-    M = scores.repeat_interleave(dt.shape[1] // scores.shape[1], dim=1) * dt.unsqueeze(2)
-    future = at[:, None, :, None] < torch.arange(dt.shape[2], device=dt.device)
-    if s is None:
-        return M.masked_fill(future, 0)
-    gap = torch.take_along_dim(s, at.unsqueeze(1), dim=2).unsqueeze(-1) - s.unsqueeze(2)
-    return M * gap.masked_fill(future, -torch.inf).exp()
+def weigh_compiled(scores: Tensor, s: Tensor, dt: Tensor, D: Tensor | None = None, at: Tensor | None = None) -> Tensor:
+    """The same on a CPU under a decay, compiled."""
+    M: Tensor = _Weigh.apply(scores, s, dt, D) if at is None else _WeighRows.apply(scores, s, dt, at)
+    return M
 
 
 class _Weigh(torch.autograd.Function):
-    """The same: the lower triangle only, each row's decays from the row above, no exponential per entry."""
+    """All rows: the lower triangle only, each row's decays from the row above, no exponential per entry."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, D: Tensor | None) -> Tensor:
@@ -203,7 +202,7 @@ def _weigh_backward(dM: Any, scores: Any, s: Any, dt: Any, d_scores: Any, d_s: A
 
 
 class _WeighRows(torch.autograd.Function):
-    """The same for the rows `at` of a whole sequence."""
+    """The rows `at` of a whole sequence."""
 
     @staticmethod
     def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, at: Tensor) -> Tensor:
@@ -260,5 +259,4 @@ def _rows_backward(dM: Any, scores: Any, s: Any, dt: Any, at: Any, d_scores: Any
                 d_scores[b, h // heads, q, i] += dM[b, h, q, i] * dt[b, h, i]
 
 
-TORCH, COMPILED = Weigh(_weigh, _weigh_rows), Weigh(_Weigh.apply, _WeighRows.apply)
-ssd_torch, ssd_numba = _in_chunks(TORCH), _in_chunks(COMPILED)
+ssd_torch, ssd_numba = _in_chunks(weigh_plain), _in_chunks(weigh_compiled)

@@ -10,15 +10,12 @@ their ratio c, the average so far, and ℓ, the logarithm of the denominator: ev
 in which nothing can overflow, and neither can its gradient.
 """
 
-from typing import Any
-
 import numpy as np
 import torch
 from numba import njit, prange
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
-from recollect.ops.compiled import Array, exp, sum_rows, threaded
+from recollect.ops.compiled import Array, add_rows, differentiable, exp, in_parallel, threaded
 
 
 def wkv_loop(w: Tensor, u: Tensor, k: Tensor, v: Tensor) -> Tensor:
@@ -85,27 +82,8 @@ def wkv_numba(w: Tensor, u: Tensor, k: Tensor, v: Tensor) -> Tensor:
     and with them needs products and sums alone. Gradients of w and u are summed over the batch in its order: the number
     of threads changes no bit.
     """
-    y: Tensor = _WKV.apply(w, u, k.to(w.dtype), v.to(w.dtype))
-    return y
-
-
-class _WKV(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, w: Tensor, u: Tensor, k: Tensor, v: Tensor) -> Tensor:
-        inputs = [x.contiguous() for x in (w, u, k, v)]
-        ctx.save_for_backward(*inputs)
-        y = torch.empty_like(inputs[2])
-        threaded(_forward, _forward_parallel)(*(x.numpy() for x in (*inputs, y)))
-        return y
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        w, u, k, v = ctx.saved_tensors
-        dk, dv, sums = torch.empty_like(k), torch.empty_like(v), k.new_zeros(k.shape[0], 4, k.shape[2])
-        threaded(_backward, _backward_parallel)(*(x.numpy() for x in (w, u, k, v, dy.contiguous(), dk, dv, sums)))
-        dw, du = torch.from_numpy(sum_rows(sums.numpy()))[:2]
-        return dw, du, dk, dv
+    forward, backward = threaded(_forward, _forward_parallel), threaded(_backward, _backward_parallel)
+    return differentiable(forward, backward, k.to(w.dtype), v.to(w.dtype), w, u)
 
 
 @njit(cache=True)
@@ -163,30 +141,22 @@ def _backward_row(
 
 
 @njit(cache=True)
-def _forward(w: Array, u: Array, k: Array, v: Array, y: Array) -> None:
-    for b in range(k.shape[0]):
-        _forward_row(w, u, k[b], v[b], y[b], *_scratch(k[b]))
-
-
-@njit(cache=True, parallel=True)
-def _forward_parallel(w: Array, u: Array, k: Array, v: Array, y: Array) -> None:
+def _forward(k: Array, v: Array, w: Array, u: Array, y: Array) -> None:
     for b in prange(k.shape[0]):
         _forward_row(w, u, k[b], v[b], y[b], *_scratch(k[b]))
 
 
 @njit(cache=True)
-def _backward(w: Array, u: Array, k: Array, v: Array, grad: Array, grad_k: Array, grad_v: Array, sums: Array) -> None:
-    for b in range(k.shape[0]):
-        now, kept, mean = _scratch(k[b])
-        _forward_row(w, u, k[b], v[b], grad_v[b], now, kept, mean)  # grad_v holds y until its own turn
-        _backward_row(v[b], now, kept, mean, grad[b], grad_k[b], grad_v[b], sums[b])
-
-
-@njit(cache=True, parallel=True)
-def _backward_parallel(
-    w: Array, u: Array, k: Array, v: Array, grad: Array, grad_k: Array, grad_v: Array, sums: Array
+def _backward(
+    grad: Array, k: Array, v: Array, w: Array, u: Array, grad_k: Array, grad_v: Array, grad_w: Array, grad_u: Array
 ) -> None:
+    sums = np.zeros((k.shape[0], 4, k.shape[2]), k.dtype)
     for b in prange(k.shape[0]):
         now, kept, mean = _scratch(k[b])
         _forward_row(w, u, k[b], v[b], grad_v[b], now, kept, mean)  # grad_v holds y until its own turn
         _backward_row(v[b], now, kept, mean, grad[b], grad_k[b], grad_v[b], sums[b])
+    add_rows(grad_w, sums[:, 0])
+    add_rows(grad_u, sums[:, 1])
+
+
+_forward_parallel, _backward_parallel = in_parallel(_forward), in_parallel(_backward)

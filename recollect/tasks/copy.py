@@ -19,9 +19,7 @@ from recollect.tasks.task import Batch, Ints
 class Copy(Strings):
     """`$S|S.`; judged also on strings with duplicate n-grams."""
 
-    def __init__(self, options: CopyOptions) -> None:
-        super().__init__(options)
-        self.duplicates = options.eval_duplicates
+    options: CopyOptions
 
     def examples(self, rng: np.random.Generator, lengths: Counts) -> Examples:
         return repeated(self.letters(rng, len(lengths), int(lengths.max())), lengths)
@@ -30,7 +28,7 @@ class Copy(Strings):
         return same_odds(self.options.min_length, self.options.max_length)
 
     def evaluations(self) -> tuple[str, ...]:
-        return (*super().evaluations(), *(f"duplicate={n}" for n in self.duplicates))
+        return (*super().evaluations(), *(f"duplicate={n}" for n in self.options.eval_duplicates))
 
     def evaluation(self, name: str, seed: int) -> Batch:
         """`duplicate=n`: strings of the longest training length in which an n-gram occurs twice."""

@@ -19,12 +19,10 @@ from recollect.tasks.strings import Counts, Examples, Strings
 class DuplicateNgram(Strings):
     """`$S|S.` where some n-gram of S occurs twice."""
 
-    def __init__(self, options: DuplicateNgramOptions) -> None:
-        super().__init__(options)
-        self.n = options.n_gram
+    options: DuplicateNgramOptions
 
     def examples(self, rng: np.random.Generator, lengths: Counts) -> Examples:
-        return repeated(with_duplicates(rng, lengths, self.n, self.letters), lengths)
+        return repeated(with_duplicates(rng, lengths, self.options.n_gram, self.letters), lengths)
 
     def answer_odds(self) -> NDArray[np.float64]:
         return same_odds(self.options.min_length, self.options.max_length)

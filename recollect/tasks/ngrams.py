@@ -18,9 +18,7 @@ class Lookup(Strings):
     A string without one is drawn anew. In a packed row the n-gram may occur in other examples, too.
     """
 
-    def __init__(self, options: NgramOptions) -> None:
-        super().__init__(options)
-        self.n = options.n_gram
+    options: NgramOptions
 
     def questions(self, rng: np.random.Generator, lengths: Counts) -> tuple[Ints, Counts]:
         """The strings, and where in each the n-gram begins that is asked."""
@@ -28,15 +26,15 @@ class Lookup(Strings):
         strings, place = np.empty((len(lengths), width), np.int32), np.full(len(lengths), -1)
         while len(todo := np.flatnonzero(place < 0)):
             strings[todo] = self.letters(rng, len(todo), width)
-            place[todo] = choose(rng, askable(strings[todo], lengths[todo], self.n))
+            place[todo] = choose(rng, askable(strings[todo], lengths[todo], self.options.n_gram))
         return strings, place
 
     def answer_odds(self) -> NDArray[np.float64]:
         """All places of the n-gram equally likely."""
-        lengths = range(self.options.min_length, self.options.max_length + 1)
-        odds = np.zeros(self.options.max_length - self.n + 1)
+        n, lengths = self.options.n_gram, range(self.options.min_length, self.options.max_length + 1)
+        odds = np.zeros(self.options.max_length - n + 1)
         for letters in lengths:
-            odds[1 : letters - self.n + 1] += 1 / (letters - self.n) / len(lengths)
+            odds[1 : letters - n + 1] += 1 / (letters - n) / len(lengths)
         return odds
 
 

@@ -16,9 +16,9 @@ class PrefixNgram(Lookup):
     """`$g|S|A.`."""
 
     def examples(self, rng: np.random.Generator, lengths: Counts) -> Examples:
-        strings, place = self.questions(rng, lengths)
+        n, (strings, place) = self.options.n_gram, self.questions(rng, lengths)
         begin, separator, end = marks(len(lengths))
-        gram = take(strings, place, self.n), np.full(len(lengths), self.n)
-        answer = take(strings, place + self.n, strings.shape[1]), lengths - place - self.n
+        gram = take(strings, place, n), np.full(len(lengths), n)
+        answer = take(strings, place + n, strings.shape[1]), lengths - place - n
         tokens, size = join([begin, gram, separator, (strings, lengths), separator, answer, end])
         return Examples(tokens, size, answer[1] + 1)

@@ -8,7 +8,6 @@ the order of the pairs; so a query's place alone says a little about its pair, w
 """
 
 import math
-from collections.abc import Callable
 from functools import cache
 
 import numpy as np
@@ -90,14 +89,9 @@ class Recall(Task):
         if self.options.filler == "random-clean":
             live = np.zeros((rows, V), bool)
             np.put_along_axis(live, keys.astype(np.int64), True, 1)
-            redraw(tokens, lambda t: np.take_along_axis(live, t, 1), lambda n: rng.integers(V, size=n, dtype=np.int32))
+            while (wrong := np.take_along_axis(live, tokens, 1)).any():
+                tokens[wrong] = rng.integers(V, size=int(wrong.sum()), dtype=np.int32)
         return tokens
-
-
-def redraw(tokens: Ints, bad: Callable[[Ints], NDArray[np.bool_]], new: Callable[[int], Ints]) -> None:
-    """Replace the bad entries, in place, until there are none."""
-    while (wrong := bad(tokens)).any():
-        tokens[wrong] = new(int(wrong.sum()))
 
 
 def distinct(rng: np.random.Generator, rows: int, count: int, below: int) -> Ints:

@@ -21,7 +21,6 @@ from recollect.tasks.task import IGNORED, Batch, Ints, Task
 
 PAD, BEGIN, SEPARATOR, END, LETTER = range(5)
 """Token numbers; letters begin at the last."""
-MARKS = "*$|."
 CHUNK = 2**20
 """Tokens of examples drawn at once: bounds the memory, whatever the number of rows."""
 
@@ -166,10 +165,3 @@ def as_batch(packed: Sequence[Packed]) -> Batch:
     tokens, at, target, string = (np.concatenate(arrays) for arrays in zip(*packed, strict=True))
     n = int((target != IGNORED).sum(1).max())
     return Batch(tokens, at[:, :n], target[:, :n], string[:, :n])
-
-
-def spell(tokens: Sequence[int]) -> str:
-    """Tokens as text, for people: `$dog|dog.`; letters beyond z as (26), (27), ..."""
-    letters = "abcdefghijklmnopqrstuvwxyz"
-    numbers = [int(token) - LETTER for token in tokens]
-    return "".join(MARKS[n + LETTER] if n < 0 else letters[n] if n < len(letters) else f"({n})" for n in numbers)

@@ -20,4 +20,4 @@ class SuffixNgram(Lookup):
         begin, separator, end = marks(len(lengths))
         rest = take(strings, place, strings.shape[1]), lengths - place
         tokens, size = join([begin, (strings, lengths), separator, rest, end])
-        return Examples(tokens, size, rest[1] - self.n + 1)
+        return Examples(tokens, size, rest[1] - self.options.n_gram + 1)
