@@ -5,7 +5,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from recollect.errors import BadInput
-from recollect.spec import RunSpec
+from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.files import WEIGHTS
 from recollect.store import DEFAULT, Record, Store
 from recollect.sweep import Grid, Listener, sweep
@@ -40,8 +40,11 @@ def run(spec: RunSpec, store: Path | str | None = None, listen: Listener = lambd
     return record
 
 
-def load(run: str, store: Path | str = DEFAULT) -> Loaded:
-    """A finished run by (the beginning of) its id: `.record` and `.model`, in evaluation mode."""
+def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loaded:
+    """A finished run by (the beginning of) its id: `.record` and `.model`, in evaluation mode.
+
+    Code that the store brings, or that an installed package holds, is executed only with `trust`.
+    """
     opened = Store(Path(store))
     record = opened.find(run)
     folder = opened.folder(record.id)
@@ -49,6 +52,11 @@ def load(run: str, store: Path | str = DEFAULT) -> Loaded:
     opened.close()
     if not file.exists():
         raise BadInput(f"run {record.id}: no weights at {file} (status {record.status})")
-    model = initial_model(within_reach(record.spec.model_dump(mode="json"), folder))
+    spec = within_reach(record.spec.model_dump(mode="json"), folder)
+    for mixer in (mixer for mixer in spec.model.mixers if isinstance(mixer, ForeignOptions) and not trust):
+        if not mixer.path or folder.resolve() in Path(mixer.path).resolve().parents:
+            whose = f"the copy {mixer.path} in the store's folder" if mixer.path else "an installed package"
+            raise BadInput(f"run {record.id}: its mixer {mixer.name} is code of {whose}; load it with trust=True")
+    model = initial_model(spec)
     load_weights(model, file)
     return Loaded(record, model.eval())

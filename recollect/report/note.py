@@ -24,6 +24,7 @@ def note(records: Sequence[Record], scale: str, select: Select = "validation") -
         seeds(done),
         f"scale {scale}" if scale else "",
         how_chosen(select),
+        "with a mixer that looks ahead" if any(spec.model.noncausal for spec in specs) else "",
     ]
     return "; ".join(filter(None, parts))
 

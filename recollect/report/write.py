@@ -10,6 +10,7 @@ from recollect.report.figures import FIGURES, draw_runs, save
 from recollect.report.html import html
 from recollect.report.page import ClaimRow, Page, StudyCard, page
 from recollect.report.tables import ENDINGS, table_text
+from recollect.spec.files import safe_name
 from recollect.store import Contents, Record
 from recollect.window.select import Select
 
@@ -34,8 +35,10 @@ def write_report(
     if "html" in formats:
         files.append(out / "report.html")
         files[0].write_text(html(value), encoding="utf-8")
+    taken = ["cells", "report"]
     for card in value.studies:
-        files += _write_study(card, _file_name(card, value), out, formats, select)
+        taken.append(safe_name(_file_name(card, value), taken))
+        files += _write_study(card, taken[-1], out, formats, select)
     return files + _write_tables(contents.records(study), {}, "cells", out, formats, select)
 
 

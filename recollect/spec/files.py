@@ -2,7 +2,9 @@
 
 import hashlib
 import importlib.util
+import re
 import sys
+from collections.abc import Collection
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -12,6 +14,12 @@ import yaml
 from recollect.errors import BadInput
 
 CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "model.safetensors"
+
+
+def safe_name(text: str, taken: Collection[str] = ()) -> str:
+    """A file's name for whatever a study, a sweep or a model is called: no path, not too long, none that is taken."""
+    name = re.sub(r"[^\w.+()-]+", "-", text).strip(".-")[:80] or "unnamed"
+    return name if name not in taken else f"{name}-{hashlib.sha256(text.encode()).hexdigest()[:6]}"
 
 
 def pin(file: Path) -> str:

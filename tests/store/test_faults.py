@@ -157,6 +157,18 @@ def test_names_of_runs_are_no_paths(store: Path, tmp_path: Path, capsys: pytest.
     assert name not in Store(store).statuses()
 
 
+def test_names_of_studies_are_no_paths(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    opened = Store(store)
+    with opened.writing():
+        for name in ("../../x", "a/b", "n" * 300, "cells"):
+            opened.link(name, "", {tiny(seed=1).id: "\x1b[31mred"})
+    out = tmp_path / "deep" / "out"
+    assert call(capsys, "report", "--store", str(store), "--out", str(out), "--format", "csv", "html")[0] == 0
+    assert {file.parent for file in tmp_path.rglob("*.csv")} == {out}
+    assert len(list(out.glob("*.csv"))) == 6
+    assert "\x1b" not in call(capsys, "list", "runs", "--store", str(store))[1]
+
+
 def test_stores_of_other_endings_have_files_of_their_own(tmp_path: Path) -> None:
     folders = [Store(tmp_path / name, create=True).files for name in ("a.db", "a.sqlite", "a")]
     assert [folder.name for folder in folders] == ["a.files", "a.sqlite-files", "a-files"]

@@ -2,7 +2,6 @@
 
 import json
 import math
-import re
 import shutil
 import sys
 from collections.abc import Sequence
@@ -14,6 +13,7 @@ from recollect.cli.display.live import table_console
 from recollect.cli.display.plot import plot
 from recollect.cli.options import print_figure
 from recollect.report.window import save_windows, window_figure
+from recollect.spec.files import safe_name
 from recollect.window import Estimate, Found, wider_matrix
 
 
@@ -93,5 +93,4 @@ def probability(share: float) -> str:
 
 def file_name(found: Sequence[Found]) -> str:
     """`window-mqar-attention-mamba`: the name of the figure's files."""
-    text = "-".join(["window", found[0].spec.task.name, *(one.label for one in found)])
-    return re.sub(r"[^\w.+-]+", "-", text)[:80]
+    return safe_name("-".join(["window", found[0].spec.task.name, *(one.label for one in found)]))

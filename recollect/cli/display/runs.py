@@ -18,7 +18,12 @@ def runs_list(lines: Sequence[Line]) -> Iterator[str]:
 
 def _texts(line: Line) -> tuple[str, ...]:
     test = "" if line.test is None else f"{line.test:.1%}"
-    return (*(str(value) for value in line[:5]), f"{line.lr:g}", *(str(value) for value in line[6:9]), test)
+    return (*(plain(value) for value in line[:5]), f"{line.lr:g}", *(plain(value) for value in line[6:9]), test)
+
+
+def plain(value: object) -> str:
+    """Text of a store without the control characters with which it could steer a terminal."""
+    return "".join(sign for sign in str(value) if sign.isprintable() or sign in "\n\t")
 
 
 def show_run(record: Record) -> None:
@@ -26,12 +31,12 @@ def show_run(record: Record) -> None:
     for line in summary(record):
         print(line)
     if record.error:
-        print(record.error.rstrip())
+        print(plain(record.error.rstrip()))
     print(f"  cell {record.cell}, attempt {record.attempt}")
     for key, value in flatten(record.spec.model_dump(mode="json")).items():
         print(f"  {key} = {json.dumps(value)}")
     print("  ops: " + ", ".join(f"{op} -> {form}" for op, form in record.spec.forms().items()))
-    print("  " + ", ".join(f"{key} {value}" for key, value in record.provenance.items()))
+    print("  " + ", ".join(f"{plain(key)} {plain(value)}" for key, value in record.provenance.items()))
 
 
 def show_cell(records: list[Record], lines: Sequence[Line]) -> None:
