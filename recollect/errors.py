@@ -6,6 +6,10 @@ from collections.abc import Iterable
 from pydantic import ValidationError
 
 
+MEMBERS = ("constrained-", "literal[")
+"""What pydantic calls the alternatives of a field; no part of the field's name."""
+
+
 class BadInput(ValueError):
     """The user's input cannot be used; the message is the sentence to show (exit code 2)."""
 
@@ -27,7 +31,7 @@ def unknown(where: str, name: str, allowed: Iterable[str]) -> BadInput:
 def sentence(error: ValidationError, where: str) -> BadInput:
     """The first problem that pydantic found, as one sentence with its dotted field."""
     problem = error.errors()[0]
-    parts = [str(part) for part in problem["loc"]]
+    parts = [str(part) for part in problem["loc"] if not str(part).startswith(MEMBERS)]
     path = ".".join(part for i, part in enumerate(parts) if not (i == 1 and parts[0] == "task"))
     message = problem["msg"].removeprefix("Value error, ").removeprefix("Assertion failed, ")
     given = problem["input"]

@@ -14,6 +14,7 @@ from recollect.errors import BadInput
 from recollect.store import DEFAULT, Contents, NoStore, Store
 from recollect.studies import CHANGED, STUDIES, Case, Changes, Study
 from recollect.sweep.files import Sweep, read_sweep
+from recollect.training.costs import check_memory
 
 ENDINGS = (".py", ".yaml", ".yml")
 
@@ -101,6 +102,7 @@ def run(
 
         report(what.name, chosen, todo, store, how.at_once(specs))
         return 0
+    check_memory(specs, how.force)
     preflight_foreign(specs)
     with closing(how.make(specs)) as executor:
         opened = Store(store, create=True)

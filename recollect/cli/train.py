@@ -8,11 +8,12 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recollect.cli.display.live import Live, headline, summary
-from recollect.cli.options import Json, Noncausal, Sets, StorePath, overrides, whole
+from recollect.cli.options import Force, Json, Noncausal, Sets, StorePath, overrides, whole
 from recollect.spec import RunSpec, make_spec
 from recollect.store import DEFAULT, NoStore, Record, Store
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Inline
+from recollect.training.costs import check_memory
 
 
 def train(
@@ -31,6 +32,7 @@ def train(
     allow_noncausal: Noncausal = False,
     spec: Annotated[Path | None, Parameter(help="a YAML file of fields that override the protocol's")] = None,
     store: StorePath = DEFAULT,
+    force: Force = False,
     checkpoint_seconds: Annotated[float, Parameter(help="between two checkpoints")] = 5.0,
     json_: Json = False,
 ) -> int:
@@ -50,6 +52,7 @@ def train(
     short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
+    check_memory([made], force)
     if (known := stored(made, store)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)
     record = known or train_now(made, store, checkpoint_seconds, quiet=json_)

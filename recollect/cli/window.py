@@ -22,6 +22,7 @@ from recollect.studies import Case
 from recollect.sweep import RETRIES, Listener, sweep
 from recollect.sweep.executors import Executor
 from recollect.sweep.files import label
+from recollect.training.costs import check_memory
 from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
 
 STUDY = "window"
@@ -99,6 +100,7 @@ def window(
     if dry_run:
         explain(cells, store, how.at_once(specs))
         return 0
+    check_memory(specs, how.force)
     preflight_foreign(specs)
     wanted = Searches(tuple(cells.values())).next(stored(store, cells), [])
     with closing(how.make(specs if wanted else [])) as executor:

@@ -20,14 +20,14 @@ only rounds otherwise (docs/decisions/0006-identity.md)."""
 class ModelSpec(Frozen):
     """The stack: embedding, blocks, norm, head."""
 
-    d_model: PositiveInt = Field(64, description="D, width of the residual stream")
-    n_layers: PositiveInt = Field(2, description="blocks")
+    d_model: PositiveInt = Field(64, le=2**17, description="D, width of the residual stream")
+    n_layers: PositiveInt = Field(2, le=4096, description="blocks")
     mixer: MixerSpec | tuple[MixerSpec, ...] = Field(description="one for all layers, or a list with one per layer")
     block: Block | tuple[Block, ...] = Field(
         "mixer+mlp", description="mixer and MLP, the mixer alone, or Mamba's own (RMSNorm, no MLP); may be a list"
     )
     mlp: Literal["gelu", "rwkv4"] = Field("gelu", description="the MLP's kind: GELU, or RWKV-4's channel mix")
-    mlp_expansion: PositiveInt = Field(4, description="hidden width of the MLP over D")
+    mlp_expansion: PositiveInt = Field(4, le=64, description="hidden width of the MLP over D")
     positions: Literal["none", "sinusoidal", "learned"] = Field("none", description="added to the embedding")
     dropout: float = Field(0.0, ge=0, lt=1, description="on the embedding")
     tied_head: bool = Field(True, description="the head reuses the embedding")
@@ -66,8 +66,8 @@ class TrainSpec(Frozen):
     """Optimiser, schedule, evaluation and the three stops."""
 
     lr: float = Field(1e-3, gt=0, allow_inf_nan=False, description="peak learning rate")
-    steps: PositiveInt = Field(2000, description="the budget")
-    batch_size: PositiveInt = Field(64, description="rows a step")
+    steps: PositiveInt = Field(2000, le=10**9, description="the budget")
+    batch_size: PositiveInt = Field(64, le=2**20, description="rows a step")
     warmup_steps: NonNegativeInt = Field(200, description="linear warm-up")
     schedule: Literal["cosine", "linear", "constant"] = Field("cosine", description="what follows it, down to 0")
     lr_hold: PositiveInt = Field(1, description="steps for which the rate is held (an epoch in Zoology)")
@@ -99,7 +99,7 @@ class ComputeSpec(Frozen):
 
     device: Annotated[str, As(kind_of_device)] = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$")
     precision: Literal["fp32", "bf16"] = Field("fp32", description="bf16 is autocast; weights stay fp32")
-    threads: PositiveInt = 1
+    threads: PositiveInt = Field(1, le=1024)
     kernel: Kernel = Field("numba", description="the ops' form: numba (CPU), torch (any device), loop (the judge)")
 
     @field_validator("kernel")
@@ -118,7 +118,7 @@ class RunSpec(Frozen):
     model: ModelSpec
     train: TrainSpec = TrainSpec()
     compute: ComputeSpec = ComputeSpec()
-    seed: NonNegativeInt = 42
+    seed: NonNegativeInt = Field(42, lt=2**63)
     numerics: PositiveInt = Field(NUMERICS, le=NUMERICS)
 
     @model_validator(mode="after")

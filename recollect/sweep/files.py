@@ -36,6 +36,8 @@ from recollect.studies import Case
 SHORT = {"lr": "train.lr", "steps": "train.steps", "d_model": "model.d_model", "n_layers": "model.n_layers"}
 KEYS = {"name", "protocol", "task", "mixer", "model", "train", "compute", "seed", "numerics", *SHORT}
 RATE = "train.lr"
+MOST = 100_000
+"""Runs of a sweep file: one worker would take a month at half a minute each."""
 
 Choices = dict[str, list[Any]]
 
@@ -69,6 +71,10 @@ def from_yaml(file: Path) -> Sweep:
     name = str(plain.pop("name", file.stem))
     protocols = leaf("protocol", plain.pop("protocol", "laptop"), file)
     tasks, mixers, fields = split(plain, file)
+    own = sum(math.prod(len(values) for values in options.values()) for _, options in mixers)
+    runs = len(protocols) * len(tasks) * own * math.prod(len(values) for values in fields.values())
+    if runs > MOST:
+        raise BadInput(f"{file}: {runs:,} runs; at most {MOST:,} in one sweep, split it")
     specs = [
         spec_of(task, mixer, chosen, str(protocol), file)
         for protocol, task, (mixer, options) in itertools.product(protocols, tasks, mixers)

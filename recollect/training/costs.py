@@ -1,9 +1,11 @@
 """What runs will take: counted for a GPU, measured for this machine. Counting never loads torch; measuring does."""
 
+import os
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from recollect.errors import BadInput
 from recollect.spec import RunSpec
 
 FLOPS = 6
@@ -12,6 +14,9 @@ SPEED = 30e12
 """Operations a second on an A100, as models of this size use it."""
 LEAST = 1 / 6
 """Hours of the shortest run: the paper's took 10 minutes to 18 hours each on an A100."""
+
+ACTIVATIONS = 8
+"""Numbers that a layer keeps for each of its inputs until the backward pass, at the least."""
 
 STEPS = 3
 BUDGET = 20.0
@@ -33,6 +38,25 @@ def weights(spec: RunSpec) -> int:
 def tokens(spec: RunSpec) -> int:
     """Tokens that a run sees."""
     return spec.train.steps * spec.train.batch_size * spec.task.length
+
+
+def memory(spec: RunSpec) -> int:
+    """About the bytes that a run takes: weights with gradients and AdamW's two moments, activations, its fixed rows."""
+    model, batch = spec.model, spec.train.batch_size * spec.task.length
+    params = weights(spec) + spec.task.vocab_size * model.d_model * (1 if model.tied_head else 2)
+    rows = 0 if spec.task.rows == "fresh" else spec.task.rows
+    return 16 * params + 4 * batch * model.d_model * model.n_layers * ACTIVATIONS + 8 * rows * spec.task.length
+
+
+def check_memory(specs: Iterable[RunSpec], force: bool) -> None:
+    """Refuse, before anything is written, a run that this machine cannot hold."""
+    there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+    needed = max(map(memory, specs), default=0)
+    if there and needed > there and not force:
+        raise BadInput(
+            f"a run needs about {needed / 1e9:,.0f} GB and this machine has {there / 1e9:,.0f}; "
+            "make model, batch or rows smaller, or insist with --force"
+        )
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,7 @@ Sets = Annotated[
 Noncausal = Annotated[
     bool, Parameter(name=["--allow-noncausal"], negative=(), help="train a mixer that looks ahead; figures say so")
 ]
+Force = Annotated[bool, Parameter(negative=(), help="train what this machine seems too small for")]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 
 

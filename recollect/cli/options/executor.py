@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import whole
+from recollect.cli.options import Force, whole
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.sweep.executors import EXECUTORS, Executor, Inline, Wishes
@@ -35,6 +35,7 @@ class How:
     address: Annotated[str, Parameter(help="Ray: the cluster's address; else $RAY_ADDRESS, else a new one here")] = ""
     cpus_per_run: Annotated[float, Parameter(help="Ray: CPUs that a run takes")] = 1.0
     gpus_per_run: Annotated[float, Parameter(help="Ray: GPUs that a run takes; a fraction shares one")] = 0.0
+    force: Force = False
     checkpoint_seconds: Annotated[float, Parameter(help="between two checkpoints of a run")] = 5.0
 
     def check(self) -> None:

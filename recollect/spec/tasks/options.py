@@ -1,7 +1,7 @@
 """What the options of all tasks share."""
 
 from abc import abstractmethod
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 
@@ -17,12 +17,12 @@ class TaskOptions(Frozen):
     only_judged: ClassVar[str] = ""
     """What to train on instead, for a task that is for evaluation only."""
 
-    rows: PositiveInt | Literal["fresh"] = Field(
+    rows: Annotated[int, Field(gt=0, le=10**9)] | Literal["fresh"] = Field(
         "fresh", description="training rows: a fixed set of so many, or new ones at every step"
     )
     shuffle: bool = Field(True, description="a new order of the fixed set in every epoch")
-    validation_rows: PositiveInt = Field(500, description="rows that choose the learning rate and stop runs")
-    test_rows: PositiveInt = Field(2000, description="rows that are looked at once, at the end")
+    validation_rows: PositiveInt = Field(500, le=10**7, description="rows that choose the learning rate and stop runs")
+    test_rows: PositiveInt = Field(2000, le=10**7, description="rows that are looked at once, at the end")
 
     if TYPE_CHECKING:  # fields of some tasks, follow from the fields of others
 

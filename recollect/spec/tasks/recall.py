@@ -10,8 +10,8 @@ from recollect.spec.tasks.options import TaskOptions
 class RecallOptions(TaskOptions):
     """Pairs first, then the keys again among filler."""
 
-    vocab_size: int = Field(8192, ge=4, description="V, tokens in all")
-    length: int = Field(64, ge=4, description="L, tokens in a row (even)")
+    vocab_size: int = Field(8192, ge=4, le=2**24, description="V, tokens in all")
+    length: int = Field(64, ge=4, le=2**20, description="L, tokens in a row (even)")
     n_pairs: PositiveInt = Field(4, description="K, key-value pairs in a row")
     power_a: float = Field(
         0.01,
