@@ -5,7 +5,6 @@ from collections.abc import Iterable
 
 from pydantic import ValidationError
 
-
 MEMBERS = ("constrained-", "literal[")
 """What pydantic calls the alternatives of a field; no part of the field's name."""
 
