@@ -1,9 +1,13 @@
 """One clear sentence for bad input: where, what was given, what is allowed, the nearest name."""
 
 import difflib
+import textwrap
 from collections.abc import Iterable
 
 from pydantic import ValidationError
+
+LIST = 160
+"""Letters of a list of what is allowed; a sentence is for reading."""
 
 MEMBERS = ("constrained-", "literal[")
 """What pydantic calls the alternatives of a field; no part of the field's name."""
@@ -19,7 +23,7 @@ def nearest(name: str, allowed: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if close:
         return f"; did you mean '{close[0]}'?"
-    return f"; allowed: {', '.join(names)}"
+    return f"; allowed: {textwrap.shorten(', '.join(names), LIST, placeholder=' ...')}"
 
 
 def unknown(where: str, name: str, allowed: Iterable[str]) -> BadInput:

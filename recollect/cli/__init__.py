@@ -55,6 +55,12 @@ def trouble(error: BaseException) -> str:
     return f"the store cannot be used: {error}; `recollect store check` says more"
 
 
+def say(text: str, longest: int = 288) -> None:
+    """One sentence on one line, whatever a user's file, a library or the system put into it."""
+    whole = " ".join(text.split())
+    print(f"recollect: {whole if len(whole) <= longest else whole[: longest - 3] + '...'}", file=sys.stderr)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input is one sentence and exit code 2."""
     errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
@@ -65,18 +71,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         code = build(words[0] if words else "")(words, exit_on_error=False, print_error=False, error_console=errors)
     except BadInput as error:
-        errors.print(f"recollect: {error}", markup=False)
+        say(str(error))
         sys.exit(2)
     except CycloptsError as error:
-        errors.print(f"recollect: {' '.join(str(error).split())}", markup=False)
+        say(str(error))
         sys.exit(2)
     except KeyboardInterrupt as stop:
-        errors.print(f"recollect: {str(stop) or 'stopped; the same command goes on from here'}", markup=False)
+        say(str(stop) or "stopped; the same command goes on from here", longest=2000)
         sys.exit(130)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be said, at exit neither
         sys.exit(0)
     except (sqlite3.Error, OSError, MemoryError) as error:
-        errors.print(f"recollect: {trouble(error)}", markup=False)
+        say(trouble(error))
         sys.exit(2)
     sys.exit(code if isinstance(code, int) else 0)

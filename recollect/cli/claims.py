@@ -11,7 +11,7 @@ from rich.table import Table
 
 from recollect.claims import CLAIMS, Evidence, Verdict, ledger
 from recollect.cli.display.live import table_console
-from recollect.cli.options import Json, StorePath
+from recollect.cli.options import Json, StorePath, whole
 from recollect.cli.report import SelectOn
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Contents, NoStore, Store
@@ -21,7 +21,7 @@ COLOURS: dict[str, str] = {"supported": "green", "contradicted": "red", "open": 
 
 
 def claims(
-    *numbers: int,
+    *numbers: Annotated[int, Parameter(converter=whole)],
     store: StorePath = DEFAULT,
     rules: Annotated[bool, Parameter(negative=(), help="also show the rule by which each is judged")] = False,
     select: SelectOn = "validation",
