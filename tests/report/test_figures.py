@@ -290,7 +290,8 @@ def test_outcomes_have_colours_of_their_own_and_plateaus_are_greys() -> None:
     among = ["solved", *plateaus, "diverged"]
     found = [outcome_colour(outcome, among) for outcome in among]
     assert found == [OUTCOMES["solved"][0], *OUTCOMES["stuck"][:3], OUTCOMES["diverged"][0]]
-    assert outcome_colour(plateaus[2]) == outcome_colour("below chance", among) == OUTCOMES["stuck"][0]
+    assert outcome_colour(plateaus[2]) == outcome_colour("unheard of", among) == OUTCOMES["stuck"][0]
+    assert outcome_colour("below chance", among) == OUTCOMES["below"][0]
 
 
 def test_floors_of_different_tasks_are_not_drawn_as_one() -> None:
