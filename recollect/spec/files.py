@@ -3,8 +3,11 @@
 import hashlib
 import importlib.util
 import re
+import signal
 import sys
-from collections.abc import Collection
+import threading
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +16,8 @@ import yaml
 
 from recollect.errors import BadInput
 
+PATIENCE = 60.0
+"""Seconds that a user's file may take to be imported."""
 CHECKPOINT, WEIGHTS = "checkpoint.safetensors", "model.safetensors"
 
 
@@ -51,6 +56,25 @@ def read_mapping(file: Path, example: str) -> dict[str, Any]:
     return plain
 
 
+@contextmanager
+def within(seconds: float) -> Iterator[None]:
+    """Stop what takes longer, where the system can ring a bell; only the main thread hears it."""
+    if not hasattr(signal, "setitimer") or threading.current_thread() is not threading.main_thread():
+        yield
+        return
+
+    def ring(number: int, frame: object) -> None:
+        raise BadInput(f"importing it takes longer than {seconds:g} s")
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)
+
+
 def load_module(file: Path, name: str, where: str) -> ModuleType:
     """A Python file as a module of this name, loaded once; what it raises is one sentence."""
     if name in sys.modules:
@@ -60,7 +84,8 @@ def load_module(file: Path, name: str, where: str) -> ModuleType:
     assert spec.loader is not None
     module = sys.modules[name] = importlib.util.module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        with within(PATIENCE):
+            spec.loader.exec_module(module)
     except BaseException as error:
         del sys.modules[name]
         if isinstance(error, BadInput):

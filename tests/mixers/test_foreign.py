@@ -8,8 +8,10 @@ import torch
 from recollect import run
 from recollect.errors import BadInput
 from recollect.mixers import Place, build_mixer
+from recollect.report.note import note
 from recollect.spec import mixer_options
 from recollect.training.check import check_mixer, preflight
+from recollect.training.execute import execute
 from tests.support.places import ROOT
 from tests.support.small import tiny
 
@@ -84,6 +86,42 @@ def test_a_changed_file_is_refused(tmp_path: Path) -> None:
     write(tmp_path, "mine", SOURCES["peeks"])
     with pytest.raises(BadInput, match="has changed since"):
         preflight(spec)
+
+
+def test_a_file_that_never_ends_or_leaves_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.spec.files.PATIENCE", 0.2)
+    for text, expected in (
+        ("while True: pass", "takes longer than 0.2 s"),
+        ("exit()", "importing it raised SystemExit"),
+    ):
+        (tmp_path / "mine.py").write_text(text)
+        with pytest.raises(BadInput, match=expected):
+            preflight(tiny(f"{tmp_path / 'mine.py'}:Mine"))
+
+
+LOOKS_AHEAD = "def forward(self, x): return self.w(torch.cat([x[:, 1:], x[:, :1]], 1))"
+
+
+def test_a_mixer_that_looks_ahead_is_refused_wherever_it_would_train(tmp_path: Path) -> None:
+    spec = tiny(write(tmp_path, "peeks", LOOKS_AHEAD))
+    with pytest.raises(BadInput, match="it looks ahead: outputs up to token 0 move by"):
+        run(spec, store=tmp_path / "recollect.db")
+    assert not (tmp_path / "recollect.db").exists()
+    with pytest.raises(BadInput, match="it looks ahead"):
+        next(execute(spec))
+    allowed = tiny(write(tmp_path, "peeks", LOOKS_AHEAD), model__noncausal=True)
+    assert allowed.id != spec.id
+    record = run(allowed)
+    assert record.is_done
+    assert "with a mixer that looks ahead" in note([record], "")
+
+
+def test_dropout_and_an_honest_fft_are_no_looking_ahead(tmp_path: Path) -> None:
+    there = "n = 2 * x.shape[1]; y = torch.fft.irfft(torch.fft.rfft(x, n, 1), n, 1)[:, : n // 2]"
+    body = f"def forward(self, x): {there}; return self.d(self.w(y))"
+    name = write(tmp_path, "fft", body, "        self.d = nn.Dropout(0.5)")
+    assert "is causal" not in broken(name)
+    assert "treats the rows of a batch independently" not in broken(name)
 
 
 def test_a_class_of_an_installed_package_works() -> None:
