@@ -1,6 +1,7 @@
 """What a store holds, each run read once: for whoever looks at it from several sides."""
 
-from recollect.store.store import Record, Store
+from recollect.store.records import Record
+from recollect.store.store import Store
 
 
 class Contents:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recollect.errors import BadInput
-from recollect.store.store import DONE, Store
+from recollect.store.records import DONE
+from recollect.store.store import Store
 
 TABLES = {"runs": "id", "points": "run", "arrays": "run"}
 """Tables that hold a run, and the column with its id."""

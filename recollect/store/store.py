@@ -5,18 +5,15 @@ harmless, so events may be replayed.
 """
 
 import json
-import math
-import re
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -24,13 +21,10 @@ from recollect.errors import BadInput, sentence
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
 from recollect.store.migrations import SCHEMA, migrate
+from recollect.store.records import DONE, ID, STATUSES, Curves, Line, Record, Tally, as_curves, as_line
 
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
-DONE = "done"
-ID = re.compile("[0-9a-f]{12}")
-STATUSES = ("pending", "running", DONE, "failed", "lost")
-Curves = dict[str, list[float | None]]
 
 _TABLES = """
 CREATE TABLE runs (
@@ -58,59 +52,6 @@ class NoStore(BadInput):
 
     def __init__(self, path: Path) -> None:
         super().__init__(f"store: no store at {path}; `recollect train` makes one, --store names another")
-
-
-@dataclass(frozen=True)
-class Record:
-    """What the store knows of one run."""
-
-    id: str
-    cell: str
-    spec: RunSpec
-    status: str
-    outcome: str | None
-    attempt: int
-    result: dict[str, Any] | None
-    error: str | None
-    provenance: dict[str, Any]
-    seconds: float | None
-
-    @property
-    def is_done(self) -> bool:
-        """Whether it came to its end and has a result; a diverged run has one."""
-        return self.status == DONE and self.result is not None
-
-    def to_json(self) -> dict[str, Any]:
-        """The object that `--json` prints."""
-        head = {"id": self.id, "cell": self.cell, "spec": self.spec.model_dump(mode="json"), "status": self.status}
-        tail = {"seconds": self.seconds, "error": self.error, "provenance": self.provenance}
-        return head | (self.result or {"outcome": self.outcome}) | tail
-
-
-@dataclass(frozen=True)
-class Tally:
-    """How many runs of a study are in one state."""
-
-    study: str
-    scale: str
-    status: str
-    outcome: str
-    runs: int
-
-
-class Line(NamedTuple):
-    """A run in few words, read without checking its spec: what a list of many runs shows."""
-
-    run: str
-    task: str
-    mixer: str
-    layers: int
-    d: int
-    lr: float
-    seed: int
-    status: str
-    outcome: str
-    test: float | None
 
 
 class Store:
@@ -336,7 +277,7 @@ class Store:
                 if row["cell"] not in sound:
                     RunSpec.model_validate_json(row["spec"])
                     sound.add(row["cell"])
-                found.append(_line(row))
+                found.append(as_line(row))
             except (ValueError, TypeError, KeyError, AttributeError) as error:
                 self._note(row, error)
         return found
@@ -411,7 +352,7 @@ class Store:
         points = self.db.cursor()
         points.row_factory = None
         points.execute(f"SELECT run, step, name, value FROM points WHERE {where} ORDER BY run, step", values)
-        return {run: _as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
+        return {run: as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
 
     def _record(self, row: sqlite3.Row, curves: Curves | None) -> Record | None:
         """A row as a record; one that cannot be read is noted in `unreadable` and blocks no other."""
@@ -441,29 +382,6 @@ class Store:
             provenance=json.loads(row["provenance"] or "{}"),
             seconds=row["seconds"],
         )
-
-
-def _line(row: sqlite3.Row) -> Line:
-    """A row as a line; its spec is only looked into."""
-    spec, test = json.loads(row["spec"]), json.loads(row["result"] or "{}").get("test_accuracy")
-    model, mixers, lr, seed = spec["model"], spec["model"]["mixer"], spec["train"]["lr"], spec["seed"]
-    if not (lr > 0 and math.isfinite(lr) and seed >= 0):
-        raise ValueError(f"train.lr {lr}, seed {seed}")
-    names = dict.fromkeys(mixer["name"] for mixer in (mixers if isinstance(mixers, list) else [mixers]))
-    sizes = "+".join(names), model["n_layers"], model["d_model"]
-    return Line(row["id"], spec["task"]["name"], *sizes, lr, seed, row["status"], row["outcome"] or "", test)
-
-
-def _as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:
-    """Points of one run, ordered by step -> lists of equal length."""
-    steps = list(dict.fromkeys(step for _, step, _, _ in points))
-    place = {step: i for i, step in enumerate(steps)}
-    out: Curves = {"step": list(steps)}
-    for _, step, name, value in points:
-        if name not in out:
-            out[name] = [None] * len(steps)
-        out[name][place[step]] = value
-    return out
 
 
 def check_path(path: Path, create: bool) -> None:

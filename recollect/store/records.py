@@ -1,0 +1,92 @@
+"""What the store hands out: records of runs, lines of a list, tallies of studies."""
+
+import json
+import math
+import re
+import sqlite3
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from recollect.spec import RunSpec
+
+DONE = "done"
+STATUSES = ("pending", "running", DONE, "failed", "lost")
+ID = re.compile("[0-9a-f]{12}")
+Curves = dict[str, list[float | None]]
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the store knows of one run."""
+
+    id: str
+    cell: str
+    spec: RunSpec
+    status: str
+    outcome: str | None
+    attempt: int
+    result: dict[str, Any] | None
+    error: str | None
+    provenance: dict[str, Any]
+    seconds: float | None
+
+    @property
+    def is_done(self) -> bool:
+        """Whether it came to its end and has a result; a diverged run has one."""
+        return self.status == DONE and self.result is not None
+
+    def to_json(self) -> dict[str, Any]:
+        """The object that `--json` prints."""
+        head = {"id": self.id, "cell": self.cell, "spec": self.spec.model_dump(mode="json"), "status": self.status}
+        tail = {"seconds": self.seconds, "error": self.error, "provenance": self.provenance}
+        return head | (self.result or {"outcome": self.outcome}) | tail
+
+
+@dataclass(frozen=True)
+class Tally:
+    """How many runs of a study are in one state."""
+
+    study: str
+    scale: str
+    status: str
+    outcome: str
+    runs: int
+
+
+class Line(NamedTuple):
+    """A run in few words, read without checking its spec: what a list of many runs shows."""
+
+    run: str
+    task: str
+    mixer: str
+    layers: int
+    d: int
+    lr: float
+    seed: int
+    status: str
+    outcome: str
+    test: float | None
+
+
+def as_line(row: sqlite3.Row) -> Line:
+    """A row as a line; its spec is only looked into."""
+    spec, test = json.loads(row["spec"]), json.loads(row["result"] or "{}").get("test_accuracy")
+    model, mixers, lr, seed = spec["model"], spec["model"]["mixer"], spec["train"]["lr"], spec["seed"]
+    if not (lr > 0 and math.isfinite(lr) and seed >= 0):
+        raise ValueError(f"train.lr {lr}, seed {seed}")
+    names = dict.fromkeys(mixer["name"] for mixer in (mixers if isinstance(mixers, list) else [mixers]))
+    sizes = "+".join(names), model["n_layers"], model["d_model"]
+    return Line(row["id"], spec["task"]["name"], *sizes, lr, seed, row["status"], row["outcome"] or "", test)
+
+
+def as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:
+    """Points of one run, ordered by step -> lists of equal length."""
+    steps = list(dict.fromkeys(step for _, step, _, _ in points))
+    place = {step: i for i, step in enumerate(steps)}
+    out: Curves = {"step": list(steps)}
+    for _, step, name, value in points:
+        if name not in out:
+            out[name] = [None] * len(steps)
+        out[name][place[step]] = value
+    return out
