@@ -70,10 +70,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command here
     try:
         code = build(words[0] if words else "")(words, exit_on_error=False, print_error=False, error_console=errors)
-    except BadInput as error:
-        say(str(error))
-        sys.exit(2)
-    except CycloptsError as error:
+    except (BadInput, CycloptsError) as error:
         say(str(error))
         sys.exit(2)
     except KeyboardInterrupt as stop:

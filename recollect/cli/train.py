@@ -52,10 +52,9 @@ def train(
     short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
-    check_memory([made], force)
     if (known := stored(made, store)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)
-    record = known or train_now(made, store, checkpoint_seconds, quiet=json_)
+    record = known or train_now(made, store, checkpoint_seconds, force=force, quiet=json_)
     if json_:
         json.dump(record.to_json(), sys.stdout)
         print()
@@ -73,10 +72,11 @@ def stored(spec: RunSpec, path: Path) -> Record | None:
     return found if found is not None and found.is_done else None
 
 
-def train_now(spec: RunSpec, path: Path, checkpoint_seconds: float, *, quiet: bool) -> Record:
+def train_now(spec: RunSpec, path: Path, checkpoint_seconds: float, *, force: bool, quiet: bool) -> Record:
     """Train a run in this process while the user watches."""
     from recollect.training.check import preflight
 
+    check_memory([spec], force)
     preflight(spec)
     opened = Store(path, create=True)
     with Live(opened, spec.train.steps, quiet=quiet) as live:

@@ -5,7 +5,8 @@ A store of the older schema is kept in the tests for every step.
 
 import json
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from recollect.spec.base import canonical
 from recollect.tasks.outcome import BELOW, is_below
@@ -38,12 +39,19 @@ SCHEMA = 1 + len(STEPS)
 
 def migrate(db: sqlite3.Connection) -> None:
     """Bring an older schema up to this version's: all steps or none, and none where somebody else just did it."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
+    with transaction(db):
         (schema,) = db.execute("PRAGMA user_version").fetchone()
         for step in STEPS[schema - 1 :]:
             step(db)
         db.execute(f"PRAGMA user_version = {SCHEMA}")
+
+
+@contextmanager
+def transaction(db: sqlite3.Connection) -> Iterator[None]:
+    """All or nothing."""
+    db.execute("BEGIN IMMEDIATE")
+    try:
+        yield
     except BaseException:
         db.execute("ROLLBACK")
         raise

@@ -9,7 +9,7 @@ import shutil
 import sqlite3
 import time
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
@@ -20,7 +20,7 @@ from pydantic import ValidationError
 from recollect.errors import BadInput, sentence
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
-from recollect.store.migrations import SCHEMA, migrate
+from recollect.store.migrations import SCHEMA, migrate, transaction
 from recollect.store.records import DONE, ID, STATUSES, Curves, Line, Record, Tally, as_curves, as_line
 
 DEFAULT = Path("recollect.db")
@@ -120,16 +120,9 @@ class Store:
         (value,) = self.db.execute(f"PRAGMA {name}").fetchone()
         return int(value)
 
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
+    def transaction(self) -> AbstractContextManager[None]:
         """All or nothing."""
-        self.db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-        except BaseException:
-            self.db.execute("ROLLBACK")
-            raise
-        self.db.execute("COMMIT")
+        return transaction(self.db)
 
     @contextmanager
     def writing(self) -> Iterator[None]:

@@ -1,5 +1,6 @@
 """The mixer contract in plain words, for a mixer that a user brings, at the length and width at which it trains."""
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -45,7 +46,9 @@ class Trial:
     def gap(self, one: Tensor, other: Tensor) -> float:
         """The largest difference of two outputs, relative to the largest number in them; infinite where one is not."""
         most, apart = other.abs().max().item(), (one - other).abs().max().item()
-        return apart / most if most > 0 and torch.isfinite(other).all() else float("inf") if most else apart
+        if not math.isfinite(most + apart):
+            return math.inf
+        return apart / most if most else apart
 
 
 def check_mixer(options: MixerOptions, place: Place) -> list[Clause]:

@@ -10,7 +10,7 @@ from recollect.errors import BadInput
 from recollect.mixers import Place, build_mixer
 from recollect.report.note import note
 from recollect.spec import mixer_options
-from recollect.training.check import check_mixer, preflight
+from recollect.training.check import Trial, check_mixer, preflight
 from recollect.training.execute import execute
 from tests.support.places import ROOT
 from tests.support.small import tiny
@@ -122,6 +122,13 @@ def test_dropout_and_an_honest_fft_are_no_looking_ahead(tmp_path: Path) -> None:
     name = write(tmp_path, "fft", body, "        self.d = nn.Dropout(0.5)")
     assert "is causal" not in broken(name)
     assert "treats the rows of a batch independently" not in broken(name)
+
+
+def test_an_output_that_is_no_number_is_never_near_another() -> None:
+    trial = Trial(build_mixer("attention", d_model=4), torch.ones(1, 2, 4), 1e-9)
+    sound, wild = torch.ones(3), torch.tensor([1.0, torch.nan, 1.0])
+    assert trial.gap(sound, sound) == 0
+    assert trial.gap(wild, sound) == trial.gap(sound, wild) == torch.inf
 
 
 def test_a_class_of_an_installed_package_works() -> None:
