@@ -106,7 +106,7 @@ def window(
     with closing(how.make(specs if wanted else [])) as executor:
         opened = Store(store, create=True)
         bad = run_searches(cells, opened, executor)
-    searched = {name: find(name, cell, done(opened, cell, curves=True)) for name, cell in cells.items()}
+    searched = {name: find(name, cell, done(opened, cell)) for name, cell in cells.items()}
     for name in [name for name, one in searched.items() if one is None]:
         print(f"{name}: no finished run", file=sys.stderr if json_ else sys.stdout)
     found = [one for one in searched.values() if one is not None]
@@ -188,9 +188,9 @@ def begun(cells: Mapping[str, CellSearch], store: Store) -> tuple[RunSpec, ...]:
     return tuple(out)
 
 
-def done(store: Store, cell: CellSearch, *, curves: bool = False) -> list[Record]:
+def done(store: Store, cell: CellSearch) -> list[Record]:
     """The finished runs of a cell in the range of its search."""
-    found = store.records(cell=cell.spec.cell, status=DONE, curves=curves)
+    found = store.records(cell=cell.spec.cell, status=DONE)
     return [record for record in found if cell.search.holds(record.spec.train.lr)]
 
 

@@ -32,6 +32,9 @@ HEIGHTS = {1: 0.55, 2: 0.48, 3: 0.4}
 NARROWEST = 1.5
 """Inches that a panel takes at least."""
 
+MOST = 32
+"""Panels of one figure: as many as the paper's largest has; a page can hold no more."""
+
 FLAT = 0.2
 """The height of a flat panel over the figure's width."""
 
@@ -46,7 +49,9 @@ def draw_figure(
 
 def draw_runs(kind: FigureKind[Any], runs: Runs, title: str, inches: float = PAGE) -> Figure:
     """The same from runs that the page shows too."""
-    panels = kind.drawn(runs) or [Panel(empty)]
+    found = kind.drawn(runs) or [Panel(empty)]
+    panels = found[:MOST]
+    left_out = f". {MOST} of {len(found)} panels; the tables have all" if len(found) > MOST else ""
     with mpl.rc_context(RC):
         across = _across(kind, panels, inches)
         heights = [FLAT if panels[row].is_flat else HEIGHTS[across] for row in range(0, len(panels), across)]
@@ -59,8 +64,10 @@ def draw_runs(kind: FigureKind[Any], runs: Runs, title: str, inches: float = PAG
         _share_legend(list(grid))
         _align([axes for axes, panel in zip(grid, panels, strict=False) if panel.is_flat], grid[0])
         figure.suptitle(wrapped(title, inches * 0.8), fontsize=RC["axes.titlesize"])
-        figure.supxlabel(wrapped(runs.note, inches), fontsize=6.5, color=INK)
-        figure.draw_without_rendering()
+        figure.supxlabel(wrapped(runs.note + left_out, inches), fontsize=6.5, color=INK)
+        layout = figure.get_layout_engine()
+        assert layout is not None
+        layout.execute(figure)
         figure.set_layout_engine(None)  # laid out once, not again in every format
     return figure
 

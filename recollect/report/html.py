@@ -1,12 +1,13 @@
 """One HTML page, self-contained: no network, every string escaped."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
 
-import vl_convert
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
@@ -42,8 +43,14 @@ def tally(counts: Mapping[str, int]) -> str:
     return ", ".join(f"{count} {name}" for name, count in counts.items())
 
 
+BUNDLE = "import vl_convert; print(vl_convert.javascript_bundle('window.vegaEmbed = vegaEmbed;'))"
+
+
 @cache
 def vega() -> str:
-    """Vega, Vega-Lite and vega-embed as one script, from the package that carries them."""
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    """Vega, Vega-Lite and vega-embed as one script, from the package that carries them.
+
+    That package brings a JavaScript engine of 100 MB, which goes with the process that used it.
+    """
+    bundle = subprocess.run([sys.executable, "-c", BUNDLE], check=True, stdout=subprocess.PIPE, encoding="utf-8").stdout
     return bundle.replace("</script", "<\\/script")

@@ -21,6 +21,9 @@ from recollect.window.select import Labelled, Select
 POINTS = 30
 """Points that a curve keeps on the page, the first and the last among them."""
 
+CURVES, ROWS = 3_000, 25_000
+"""Runs that have their curves on the page, and runs that are listed there: a browser can hold so many."""
+
 Plain = dict[str, Any]
 
 
@@ -55,10 +58,11 @@ class StudyCard:
 
 @dataclass(frozen=True)
 class Page:
-    """The whole page; `select` are the rows that chose the learning rates."""
+    """The whole page; `select` are the rows that chose the learning rates, `limits` says what it leaves out."""
 
     title: str
     select: Select
+    limits: str
     statuses: dict[str, int]
     outcomes: dict[str, int]
     studies: tuple[StudyCard, ...]
@@ -79,11 +83,17 @@ def page(
     place = {row.cell: i for i, row in enumerate(rows)}
     commands = [cell_command(row.spec) for row in rows]
     ordered = sorted(records, key=lambda record: (place[record.cell], record.spec.train.lr, record.spec.seed))
-    runs = tuple(_run(record, place[record.cell], commands[place[record.cell]]) for record in ordered)
+    listed, drawn = _first(ordered, rows, ROWS), _first(ordered, rows, CURVES)
+    runs = tuple(
+        _run(record, place[record.cell], commands[place[record.cell]], record.id in drawn)
+        for record in ordered
+        if record.id in listed
+    )
     colours = {name: mixer_colour(name) for name in sorted({row.mixer for row in rows})}
     return Page(
         title=f"recollect: {study or contents.path.name}",
         select=select,
+        limits=_limits(len(records)),
         statuses=_statuses(records),
         outcomes=_outcomes(records),
         studies=tuple(_card(name, scale, contents.labelled(name, scale), select) for name, scale in wanted),
@@ -98,6 +108,20 @@ def page(
 def _order(row: CellRow) -> tuple[str, str, int, int, str]:
     spec = row.spec
     return row.mixer, row.label, spec.task.length, spec.model.d_model, f"{spec.model.n_layers:03} {row.cell}"
+
+
+def _first(records: Sequence[Record], rows: Sequence[CellRow], limit: int) -> set[str]:
+    """The runs that find room: those at the best learning rate of their cell before all others."""
+    best = {row.cell: row.choice.lr for row in rows if row.choice is not None}
+    ranked = sorted(records, key=lambda record: record.spec.train.lr != best.get(record.cell))
+    return {record.id for record in ranked[:limit]}
+
+
+def _limits(total: int) -> str:
+    """What a page of so many runs leaves out; empty where it has everything."""
+    rows = f"{ROWS:,} of {total:,} runs are listed, all count in their cells; " if total > ROWS else ""
+    curves = f"{CURVES:,} of {total:,} runs have their curves on this page, those at the best learning rates first"
+    return f"{rows}{curves}; recollect show RUN has the others." if total > CURVES else ""
 
 
 def _card(name: str, scale: str, labelled: Labelled, select: Select) -> StudyCard:
@@ -161,7 +185,7 @@ def _cell(row: CellRow, words: str | None) -> Plain:
     return plain
 
 
-def _run(record: Record, cell: int, words: str | None) -> Plain:
+def _run(record: Record, cell: int, words: str | None, is_drawn: bool) -> Plain:
     result = record.result or {}
     plain: Plain = {
         "id": record.id,
@@ -174,7 +198,7 @@ def _run(record: Record, cell: int, words: str | None) -> Plain:
         "validation": result.get("validation_accuracy"),
         "steps": result.get("steps"),
         "seconds": None if record.seconds is None else round(record.seconds, 1),
-        "curves": thinned(result.get("curves", {})),
+        "curves": thinned(result.get("curves", {})) if is_drawn else {},
     }
     plain |= {"error": record.error} if record.error else {}
     return plain | ({"command": command(record.spec)} if words is None else {})

@@ -1,7 +1,30 @@
 """What a store holds, each run read once: for whoever looks at it from several sides."""
 
-from recollect.store.records import Record
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from functools import lru_cache
+
+from recollect.store.records import Curves, Record
 from recollect.store.store import Store
+
+KEPT = 256
+"""Runs whose curves stay in memory: more than are looked at together."""
+
+
+class LazyCurves(Mapping[str, list[float | None]]):
+    """The curves of a run, read when they are looked at: most runs are only counted."""
+
+    def __init__(self, read: Callable[[str], Curves], run: str) -> None:
+        self._read, self._run = read, run
+
+    def __getitem__(self, name: str) -> list[float | None]:
+        return self._read(self._run)[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._read(self._run))
+
+    def __len__(self) -> int:
+        return len(self._read(self._run))
 
 
 class Contents:
@@ -10,6 +33,7 @@ class Contents:
     def __init__(self, store: Store) -> None:
         self.path, self._store = store.path, store
         self._records: dict[str, Record] = {}
+        self._curves = lru_cache(KEPT)(store.curves)
         self._links = {place: store.labels(*place) for place in store.studies()}
         self._read: set[str | None] = set()
 
@@ -32,6 +56,12 @@ class Contents:
     def _need(self, study: str | None) -> None:
         """Read what is not there yet; after everything was read, nothing is."""
         if not {study, None} & self._read:
-            found = self._store.records(study=study, curves=True)
-            self._records = {record.id: record for record in found} | (self._records if study is not None else {})
+            records = self._store.records(study=study, known=self._records)
+            found = {record.id: self._with_curves(record) for record in records}
+            self._records = found | (self._records if study is not None else {})
             self._read.add(study)
+
+    def _with_curves(self, record: Record) -> Record:
+        if record.result is None or record.id in self._records:
+            return record
+        return replace(record, result=record.result | {"curves": LazyCurves(self._curves, record.id)})

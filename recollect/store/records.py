@@ -18,7 +18,7 @@ Curves = dict[str, list[float | None]]
 
 @dataclass(frozen=True)
 class Record:
-    """What the store knows of one run."""
+    """What the store knows of one run; `first_loss` is the first validation loss, before any step."""
 
     id: str
     cell: str
@@ -30,6 +30,7 @@ class Record:
     error: str | None
     provenance: dict[str, Any]
     seconds: float | None
+    first_loss: float | None = None
 
     @property
     def is_done(self) -> bool:
@@ -78,6 +79,27 @@ def as_line(row: sqlite3.Row) -> Line:
     names = dict.fromkeys(mixer["name"] for mixer in (mixers if isinstance(mixers, list) else [mixers]))
     sizes = "+".join(names), model["n_layers"], model["d_model"]
     return Line(row["id"], spec["task"]["name"], *sizes, lr, seed, row["status"], row["outcome"] or "", test)
+
+
+class Specs:
+    """Reads specs; the runs of one cell share all they have in common, so that many runs take little memory."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, tuple[dict[str, Any], RunSpec]] = {}
+
+    def read(self, cell: str, text: str) -> RunSpec:
+        """A spec from its JSON, checked whole, or against one of its cell."""
+        fields = json.loads(text)
+        try:
+            lr, seed = fields["train"].pop("lr"), fields.pop("seed")
+        except (KeyError, TypeError, AttributeError):
+            return RunSpec.model_validate_json(text)  # which says what is missing
+        shared, spec = self._known.get(cell, ({}, None))
+        if spec is not None and shared == fields:
+            return spec.at(lr, seed)
+        spec = RunSpec.model_validate_json(text)
+        self._known[cell] = fields, spec
+        return spec
 
 
 def as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:

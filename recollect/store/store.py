@@ -8,11 +8,12 @@ import json
 import shutil
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from pydantic import ValidationError
@@ -21,7 +22,7 @@ from recollect.errors import BadInput, sentence
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
 from recollect.store.migrations import SCHEMA, migrate, transaction
-from recollect.store.records import DONE, ID, STATUSES, Curves, Line, Record, Tally, as_curves, as_line
+from recollect.store.records import DONE, ID, STATUSES, Curves, Line, Record, Specs, Tally, as_curves, as_line
 
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
@@ -44,6 +45,11 @@ CREATE TABLE study_runs (
     study TEXT NOT NULL, scale TEXT NOT NULL, run TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (study, scale, run)
 );
 CREATE INDEX study_runs_by_run ON study_runs (run);
+"""
+
+_RUNS = """
+SELECT *, (SELECT value FROM points WHERE run = id AND name = 'validation_loss' ORDER BY step LIMIT 1) AS first_loss
+FROM runs
 """
 
 
@@ -237,25 +243,35 @@ class Store:
 
     def record(self, run: str) -> Record | None:
         """One run by its whole id."""
-        row = self.db.execute("SELECT * FROM runs WHERE id = ?", (run,)).fetchone()
+        row = self.db.execute(f"{_RUNS} WHERE id = ?", (run,)).fetchone()
         if row is None:
             return None
-        found = self._record(row, self.curves(run))
+        found = self._record(row, Specs(), self.curves(run))
         if found is None:
             raise BadInput(f"run {run}: cannot be read from {self.path}: {self.unreadable[run]}; see `store check`")
         return found
 
     def records(
-        self, *, study: str | None = None, cell: str | None = None, status: str | None = None, curves: bool = False
+        self,
+        *,
+        study: str | None = None,
+        cell: str | None = None,
+        status: str | None = None,
+        curves: bool = False,
+        known: Mapping[str, Record] = MappingProxyType({}),
     ) -> list[Record]:
-        """All runs, or those of a study, a cell, a status; oldest first."""
+        """All runs, or those of a study, a cell, a status; oldest first. Those that are `known` are not read again."""
         wanted = {"cell = ?": cell, "status = ?": status, "id IN (SELECT run FROM study_runs WHERE study = ?)": study}
         given = {clause: value for clause, value in wanted.items() if value is not None}
         where = " AND ".join(given) or "TRUE"
         values = list(given.values())
-        rows = self.db.execute(f"SELECT * FROM runs WHERE {where} ORDER BY created, id", values).fetchall()
+        rows = self.db.execute(f"{_RUNS} WHERE {where} ORDER BY created, id", values)
         found = self._curves(f"run IN (SELECT id FROM runs WHERE {where})", values) if curves else {}
-        read = [self._record(row, found.get(row["id"], {"step": []}) if curves else None) for row in rows]
+        specs = Specs()
+        read = [
+            known.get(row["id"]) or self._record(row, specs, found.get(row["id"], {"step": []}) if curves else None)
+            for row in rows
+        ]
         return [record for record in read if record is not None]
 
     def lines(self, cell: str | None = None) -> list[Line]:
@@ -347,10 +363,10 @@ class Store:
         points.execute(f"SELECT run, step, name, value FROM points WHERE {where} ORDER BY run, step", values)
         return {run: as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
 
-    def _record(self, row: sqlite3.Row, curves: Curves | None) -> Record | None:
+    def _record(self, row: sqlite3.Row, specs: Specs, curves: Curves | None) -> Record | None:
         """A row as a record; one that cannot be read is noted in `unreadable` and blocks no other."""
         try:
-            return self._read(row, curves)
+            return self._read(row, specs, curves)
         except (ValueError, TypeError) as error:
             self._note(row, error)
         return None
@@ -359,14 +375,14 @@ class Store:
         why = sentence(error, "spec") if isinstance(error, ValidationError) else f"{type(error).__name__}: {error}"
         self.unreadable[str(row["id"])] = str(why)
 
-    def _read(self, row: sqlite3.Row, curves: Curves | None) -> Record:
+    def _read(self, row: sqlite3.Row, specs: Specs, curves: Curves | None) -> Record:
         result = json.loads(row["result"]) if row["result"] else None
         if curves is not None and result is not None:
             result["curves"] = curves
         return Record(
             id=row["id"],
             cell=row["cell"],
-            spec=RunSpec.model_validate_json(row["spec"]),
+            spec=specs.read(row["cell"], row["spec"]),
             status=row["status"],
             outcome=row["outcome"],
             attempt=row["attempt"],
@@ -374,6 +390,7 @@ class Store:
             error=row["error"],
             provenance=json.loads(row["provenance"] or "{}"),
             seconds=row["seconds"],
+            first_loss=row["first_loss"],
         )
 
 

@@ -74,11 +74,10 @@ def readings(records: Iterable[Record], cell: str) -> list[Reading]:
 
 def _reading(record: Record) -> Reading:
     assert record.result is not None
-    losses = record.result.get("curves", {}).get("validation_loss") or [None]
     return Reading(
         lr=record.spec.train.lr,
         seed=record.spec.seed,
         accuracy=float(record.result["validation_accuracy"] or 0.0),
         loss=record.result["validation_loss"],
-        first_loss=losses[0],
+        first_loss=record.first_loss,
     )

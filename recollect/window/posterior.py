@@ -29,6 +29,9 @@ IMPOSSIBLE = 1e-25
 """No probability falls below this: far smaller numbers are denormal, which makes products a hundred times slower."""
 
 TINY = 1e-30
+FEW = 8
+"""Runs at one learning rate up to which a product stands for a power."""
+
 SHALLOW = 50
 """Runs after which a posterior is kept, so that no call nests deeper."""
 
@@ -149,7 +152,20 @@ def _likelihood(left: Floats, right: Floats, solved: float, failed: float) -> Fl
     p += np.float32(GUESS)
     if (solved, failed) == (1, 0):
         return p
-    out: Floats = p**solved * (1 - p) ** failed
+    if not failed:
+        return _power(p, solved)
+    missed = _power(1 - p, failed)
+    return missed * _power(p, solved) if solved else missed
+
+
+def _power(p: Floats, times: float) -> Floats:
+    """p^times; numpy's own power takes ten times as long as a few products."""
+    if times != int(times) or times > FEW:
+        out: Floats = p**times
+        return out
+    out = p.copy()
+    for _ in range(int(times) - 1):
+        out *= p
     return out
 
 

@@ -323,3 +323,11 @@ def test_the_readmes_figure_is_drawn_from_the_example_store() -> None:
     flat = [curve.validation[-1] for curve in value.curves if curve.label == "attention, 1 layer"]
     assert all(abs((end or 0) - value.floors["position only"]) < 0.05 for end in flat)
     assert value.note == "MQAR V=64 L=32 K=8, d=64; lr 0.002; budget 2000 steps; 3 seeds; scale laptop"
+
+
+def test_a_figure_of_too_many_panels_draws_the_first_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.report.figures.MOST", 2)
+    labelled = [("attention", run) for width in (8, 16, 32) for run in records_of(model__d_model=width)]
+    figure = draw_figure("lr", labelled, "Three", "laptop")
+    assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == ["d=8", "d=16"]
+    assert "2 of 3 panels" in " ".join(figure.get_supxlabel().split())

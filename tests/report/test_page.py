@@ -249,3 +249,23 @@ def test_curves_read_together_are_those_read_one_by_one(tmp_path: Path) -> None:
     assert len(store.curves(done[0].id)["validation_loss"]) == 4
     assert store.curves("nobody") == {"step": []}
     store.close()
+
+
+def test_a_page_of_too_many_runs_keeps_the_best_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    runs = [*records_of("attention"), *records_of("mamba")]
+    monkeypatch.setattr("recollect.report.page.CURVES", 6)
+    monkeypatch.setattr("recollect.report.page.ROWS", 40)
+    value = page(Contents(Store(fill(tmp_path / "many.db", runs))))
+    drawn = [run for run in value.runs if run["curves"]]
+    best = {index: cell["lr"] for index, cell in enumerate(value.cells)}
+    assert len(runs) == 60
+    assert len(value.runs) == 40
+    assert len(drawn) == 6
+    assert all(run["lr"] == best[run["cell"]] for run in drawn)
+    assert sum(cell["runs"] for cell in value.cells) == sum(value.statuses.values()) == 60
+    assert "40 of 60 runs are listed" in html(value)
+    assert "6 of 60 runs have their curves" in html(value)
+
+
+def test_a_page_of_few_runs_leaves_nothing_out(tmp_path: Path) -> None:
+    assert page(Contents(Store(fill(tmp_path / "few.db", records_of())))).limits == ""

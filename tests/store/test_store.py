@@ -7,9 +7,11 @@ import pytest
 
 from recollect import load, run
 from recollect.errors import BadInput
-from recollect.store import NoStore, Store
+from recollect.store import Contents, NoStore, Store
 from recollect.store.lock import lock
+from recollect.store.records import Specs
 from recollect.store.store import APPLICATION
+from tests.support.invented import fill, records_of
 from tests.support.small import tiny
 
 
@@ -139,3 +141,30 @@ def test_a_run_is_found_by_the_beginning_of_its_id(store: Store) -> None:
         store.find("zzz")
     first = store.records()[0]
     assert store.find(first.id[:10]) == store.record(first.id)
+
+
+def test_the_runs_of_a_cell_share_what_they_have_in_common(store: Store) -> None:
+    specs = [tiny(seed=seed) for seed in (1, 2)]
+    store.add(specs)
+    first, second = store.records()
+    assert {first.spec, second.spec} == set(specs)
+    assert first.spec.model is second.spec.model
+    with pytest.raises(ValueError, match="rate"):
+        Specs().read("", first.spec.to_json().replace('"lr":', '"rate":'))
+
+
+def test_what_is_said_to_be_of_one_cell_is_compared_before_it_is_shared(store: Store) -> None:
+    one, other = tiny(seed=1), tiny("mamba", seed=2)
+    specs = Specs()
+    assert [specs.read("same", spec.to_json()) for spec in (one, other)] == [one, other]
+
+
+def test_curves_are_there_when_they_are_looked_at(tmp_path: Path) -> None:
+    path = fill(tmp_path / "few.db", records_of()[:2])
+    store = Store(path)
+    eager, lazy = store.records(curves=True)[0].result, Contents(store).records()[0].result
+    assert eager is not None
+    assert lazy is not None
+    assert dict(lazy["curves"]) == eager["curves"]
+    assert "nothing" not in lazy["curves"]
+    assert store.records()[0].first_loss == eager["curves"]["validation_loss"][0]
