@@ -40,3 +40,8 @@ def sentence(error: ValidationError, where: str) -> BadInput:
     given = problem["input"]
     shown = "" if isinstance(given, dict) or path == "" else f" (got {given!r})"
     return BadInput(f"{where}: {path + ': ' if path else ''}{message[:1].lower()}{message[1:]}{shown}")
+
+
+def plain(value: object) -> str:
+    """Text that a stranger wrote, without the control characters with which it could steer a terminal."""
+    return "".join(sign for sign in str(value) if sign.isprintable() or sign in "\n\t")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from cyclopts import App, CycloptsError
 from rich.console import Console
 
-from recollect.errors import BadInput
+from recollect.errors import BadInput, plain
 
 COMMANDS = {
     "train": ("train:train", "Train one model and keep its record."),
@@ -57,7 +57,7 @@ def trouble(error: BaseException) -> str:
 
 def say(text: str, longest: int = 288) -> None:
     """One sentence on one line, whatever a user's file, a library or the system put into it."""
-    whole = " ".join(text.split())
+    whole = plain(" ".join(text.split()))
     print(f"recollect: {whole if len(whole) <= longest else whole[: longest - 3] + '...'}", file=sys.stderr)
 
 

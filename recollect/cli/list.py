@@ -7,6 +7,7 @@ from rich.table import Table
 from recollect.cli.display.live import table_console
 from recollect.cli.display.runs import runs_list
 from recollect.cli.options import StorePath
+from recollect.errors import plain
 from recollect.spec import MIXERS, TASKS, Frozen, MixerOptions
 from recollect.spec.protocols import PROTOCOLS
 from recollect.store import DEFAULT, Store
@@ -27,7 +28,7 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
         opened = Store(store)
         print(*runs_list(opened.lines()), sep="\n")
         for run, why in opened.unreadable.items():
-            console.print(f"{run[:40]} cannot be read: {why}", markup=False)
+            console.print(plain(f"{run[:40]} cannot be read: {why}"), markup=False)
     elif what is None:
         for name, shelf in SHELVES.items():
             console.print(f"[bold]{name}[/bold]  {', '.join(shelf)}")

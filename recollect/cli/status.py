@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from itertools import groupby
 from typing import Any
 
+from rich.markup import escape
 from rich.table import Table
 
 from recollect.cli.display.board import duration
 from recollect.cli.display.live import table_console
 from recollect.cli.options import Json, StorePath
+from recollect.errors import plain
 from recollect.store import DEFAULT, DONE, STATUSES, Store
 from recollect.store.lock import Writer, who_writes
 
@@ -42,7 +44,7 @@ def standings(store: Store, writer: Writer | None) -> list[Standing]:
         standing, outcomes = Standing(study, scale), Counter[str]()
         for tally in tallies:
             status = "pending" if tally.status == "running" and writer is None else tally.status
-            standing.statuses[status] += tally.runs
+            standing.statuses[status] = standing.statuses.get(status, 0) + tally.runs
             if tally.status == DONE:
                 outcomes[tally.outcome] += tally.runs
         standing.outcomes = dict(outcomes.most_common())
@@ -61,11 +63,11 @@ def status(*, store: StorePath = DEFAULT, json_: Json = False) -> None:
     found = standings(opened, writer)
     opened.close()
     if json_:
-        plain: dict[str, Any] = {"store": str(store), "writer": writer.name if writer else None}
-        json.dump(plain | {"studies": [vars(standing) | {"total": standing.total} for standing in found]}, sys.stdout)
+        head: dict[str, Any] = {"store": str(store), "writer": writer.name if writer else None}
+        json.dump(head | {"studies": [vars(standing) | {"total": standing.total} for standing in found]}, sys.stdout)
         print()
         return
-    print(f"store {store}: {f'written by {writer.name}' if writer else 'nobody is writing'}")
+    print(f"store {store}: {f'written by {plain(writer.name)}' if writer else 'nobody is writing'}")
     table_console().print(draw(found))
 
 
@@ -73,9 +75,10 @@ def draw(found: list[Standing]) -> Table:
     """A line per study and scale."""
     table = Table("study", "scale", "runs", *STATUSES, "outcomes", "runs/h", "left", box=None, pad_edge=False)
     for one in found:
-        outcomes = ", ".join(f"{count} {outcome}" for outcome, count in one.outcomes.items())
+        outcomes = ", ".join(f"{count} {plain(outcome)}" for outcome, count in one.outcomes.items())
         pace = "" if one.runs_per_hour is None else f"{one.runs_per_hour:.0f}"
         left = "" if one.seconds_left is None else duration(one.seconds_left)
         counts = [str(one.statuses[status] or "-") for status in STATUSES]
-        table.add_row(one.study or "(no study)", one.scale, str(one.total), *counts, outcomes, pace, left)
+        named = (escape(plain(text)) for text in (one.study or "(no study)", one.scale))
+        table.add_row(*named, str(one.total), *counts, escape(outcomes), pace, left)
     return table

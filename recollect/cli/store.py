@@ -7,7 +7,7 @@ from typing import Annotated
 from cyclopts import App, Parameter
 
 from recollect.cli.options import StorePath
-from recollect.errors import BadInput
+from recollect.errors import BadInput, plain
 from recollect.store import DEFAULT, Store
 from recollect.store.check import problems
 
@@ -72,7 +72,7 @@ def check(
         found = list(problems(opened))
         left = [one for one in found if not mend or one.mend is None]
         for one in found:
-            print(f"{one.where}: {one.what}{'' if one in left else '  (mended)'}")
+            print(plain(f"{one.where}: {one.what}{'' if one in left else '  (mended)'}"))
             if one not in left and one.mend is not None:
                 one.mend()
     print(f"{store}: {len(found)} problem{'s' * (len(found) != 1)}, {len(left)} left")

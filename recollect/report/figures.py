@@ -7,6 +7,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from recollect.report.ablation import TABLE
 from recollect.report.axes import empty
@@ -65,11 +66,20 @@ def draw_runs(kind: FigureKind[Any], runs: Runs, title: str, inches: float = PAG
         _align([axes for axes, panel in zip(grid, panels, strict=False) if panel.is_flat], grid[0])
         figure.suptitle(wrapped(title, inches * 0.8), fontsize=RC["axes.titlesize"])
         figure.supxlabel(wrapped(runs.note + left_out, inches), fontsize=6.5, color=INK)
+        _take_literally(figure)
         layout = figure.get_layout_engine()
         assert layout is not None
         layout.execute(figure)
         figure.set_layout_engine(None)  # laid out once, not again in every format
     return figure
+
+
+def _take_literally(figure: Figure) -> None:
+    """A dollar sign in a name begins no formula; the powers of ten on the axes are put there later."""
+    for text in figure.findobj(Text):
+        assert isinstance(text, Text)
+        if text.get_text():
+            text.set_parse_math(False)
 
 
 def _share_legend(grid: list[Axes]) -> None:

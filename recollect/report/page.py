@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from recollect.errors import plain
 from recollect.report.cells import OWN, CellRow, cell_rows
 from recollect.report.charts import Chart, Charts, cells_chart, curve_charts
 from recollect.report.command import cell_command, command
@@ -127,11 +128,11 @@ def _limits(total: int) -> str:
 def _card(name: str, scale: str, labelled: Labelled, select: Select) -> StudyCard:
     records = [record for _, record in labelled]
     kind, known = FIGURES.find(figure_kind(name, records)), STUDIES.get(name)
-    runs, left_out = kind.runs(labelled, scale, select), known.note(scale) if known else ""
+    runs, left_out = kind.runs(labelled, plain(scale), select), known.note(scale) if known else ""
     return StudyCard(
         name=name,
         scale=scale,
-        title=known.title if known else name,
+        title=known.title if known else plain(name),
         question=known.question.strip() if known else "A sweep file.",
         note=runs.note + (f". Scaled: {left_out}" if left_out else ""),
         statuses=_statuses(records),

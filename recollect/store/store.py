@@ -18,7 +18,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from recollect.errors import BadInput, sentence
+from recollect.errors import BadInput, plain, sentence
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
 from recollect.store.migrations import SCHEMA, migrate, transaction
@@ -330,7 +330,7 @@ class Store:
         """Run -> label of a study's runs, in the study's order."""
         query = "SELECT run, label FROM study_runs WHERE study = ? AND scale = ? ORDER BY rowid"
         rows = self.db.execute(query, (study, scale))
-        return {row["run"]: row["label"] for row in rows}
+        return {row["run"]: plain(row["label"]) for row in rows}
 
     def find(self, prefix: str) -> Record:
         """One run by the beginning of its id."""
@@ -384,10 +384,10 @@ class Store:
             cell=row["cell"],
             spec=specs.read(row["cell"], row["spec"]),
             status=row["status"],
-            outcome=row["outcome"],
+            outcome=row["outcome"] and plain(row["outcome"]),
             attempt=row["attempt"],
             result=result,
-            error=row["error"],
+            error=row["error"] and plain(row["error"]),
             provenance=json.loads(row["provenance"] or "{}"),
             seconds=row["seconds"],
             first_loss=row["first_loss"],

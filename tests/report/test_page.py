@@ -269,3 +269,13 @@ def test_a_page_of_too_many_runs_keeps_the_best_and_says_so(tmp_path: Path, monk
 
 def test_a_page_of_few_runs_leaves_nothing_out(tmp_path: Path) -> None:
     assert page(Contents(Store(fill(tmp_path / "few.db", records_of())))).limits == ""
+
+
+def test_a_dollar_in_a_name_begins_no_formula(tmp_path: Path) -> None:
+    name, runs = "costs $\\frac{ more", records_of(seeds=(1,))
+    path = fill(tmp_path / "s.db", runs)
+    store = Store(path, create=True)
+    store.link(name, "", {run.id: name for run in runs})
+    write_report(Contents(store), tmp_path / "out", ["svg"])
+    (drawn,) = (tmp_path / "out").glob("*.svg")
+    assert "10" in drawn.read_text()

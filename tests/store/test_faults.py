@@ -166,7 +166,29 @@ def test_names_of_studies_are_no_paths(store: Path, tmp_path: Path, capsys: pyte
     assert call(capsys, "report", "--store", str(store), "--out", str(out), "--format", "csv", "html")[0] == 0
     assert {file.parent for file in tmp_path.rglob("*.csv")} == {out}
     assert len(list(out.glob("*.csv"))) == 6
-    assert "\x1b" not in call(capsys, "list", "runs", "--store", str(store))[1]
+
+
+def test_text_of_a_store_steers_no_terminal(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Escape codes in every text that a stranger may have written, seen by every command that reads."""
+    red, first, second = "\x1b[31mred\x07\x9b", tiny(seed=1).id, tiny(seed=2).id
+    opened = Store(store, create=True)
+    with opened.writing():
+        opened.link(red, red, {first: red, second: red})
+        opened.start(second, {"host": red, red: 1})
+        opened.fail(second, f"{red}\n{red}")
+        opened.db.execute("UPDATE runs SET outcome = ? WHERE id = ?", (red, first))
+        opened.db.execute("UPDATE runs SET result = json_set(result, '$.outcome', ?, '$.stopped', ?)", (red, red))
+        opened.db.execute(
+            "INSERT INTO runs (id, cell, spec, status, created, updated) VALUES (?, '', ?, ?, 0, 0)", [red] * 3
+        )
+    opened.close()
+    (tmp_path / f"{store.name}.writer").write_text(red)
+    reading = (*READING, ["show", first], ["show", second], ["diff", first, second], ["show", red], ["claims"])
+    asked = (*reading, ["report", "--out", str(tmp_path / "out")], ["report", "--study", "y"], ["export", "--curves"])
+    for words in (*asked, ["store", "check", "--mend"], ["store", "delete", red], ["status", "--json"]):
+        _, out, error = call(capsys, *words, "--store", str(store))
+        assert not set(out + error) & {"\x1b", "\x07", "\x9b"}, words
+    assert "red" in call(capsys, "status", "--store", str(store))[1]
 
 
 def test_stores_of_other_endings_have_files_of_their_own(tmp_path: Path) -> None:

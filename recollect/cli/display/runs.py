@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Sequence
 
 from recollect.cli.display.live import summary
+from recollect.errors import plain
 from recollect.spec.compose import flatten
 from recollect.store import Line, Record
 
@@ -21,15 +22,10 @@ def _texts(line: Line) -> tuple[str, ...]:
     return (*(plain(value) for value in line[:5]), f"{line.lr:g}", *(plain(value) for value in line[6:9]), test)
 
 
-def plain(value: object) -> str:
-    """Text of a store without the control characters with which it could steer a terminal."""
-    return "".join(sign for sign in str(value) if sign.isprintable() or sign in "\n\t")
-
-
 def show_run(record: Record) -> None:
     """Result, error, spec, provenance."""
     for line in summary(record):
-        print(line)
+        print(plain(line))
     if record.error:
         print(plain(record.error.rstrip()))
     print(f"  cell {record.cell}, attempt {record.attempt}")
