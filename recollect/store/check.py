@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from recollect.store.store import Store
+from recollect.store.store import SOUND, Store
 
 
 @dataclass(frozen=True)
@@ -41,8 +41,10 @@ def _runs(store: Store) -> Iterator[Problem]:
 
 
 def _strays(store: Store) -> Iterator[Problem]:
-    for table in ("points", "arrays", "study_runs"):
-        stray = f"FROM {table} WHERE run NOT IN (SELECT id FROM runs)"
+    unknown = "run NOT IN (SELECT id FROM runs)"
+    kinds = [(table, unknown, "of unknown runs") for table in ("points", "arrays", "study_runs")]
+    for table, where, what in (*kinds, ("points", f"NOT ({SOUND})", "that are no numbers")):
+        stray = f"FROM {table} WHERE {where}"
         (count,) = store.db.execute(f"SELECT count(*) {stray}").fetchone()
         if count:
-            yield Problem(table, f"{count} rows of unknown runs", partial(store.db.execute, f"DELETE {stray}"))
+            yield Problem(table, f"{count} rows {what}", partial(store.db.execute, f"DELETE {stray}"))

@@ -47,9 +47,13 @@ CREATE TABLE study_runs (
 CREATE INDEX study_runs_by_run ON study_runs (run);
 """
 
-_RUNS = """
-SELECT *, (SELECT value FROM points WHERE run = id AND name = 'validation_loss' ORDER BY step LIMIT 1) AS first_loss
-FROM runs
+SOUND = "typeof(step) = 'integer' AND typeof(value) IN ('real', 'integer', 'null')"
+"""A point that can be read; `store check` finds the others."""
+
+_RUNS = f"""
+SELECT *, (
+    SELECT value FROM points WHERE run = id AND name = 'validation_loss' AND {SOUND} ORDER BY step LIMIT 1
+) AS first_loss FROM runs
 """
 
 
@@ -360,7 +364,9 @@ class Store:
         """Run -> curves, of many runs in one query."""
         points = self.db.cursor()
         points.row_factory = None
-        points.execute(f"SELECT run, step, name, value FROM points WHERE {where} ORDER BY run, step", values)
+        points.execute(
+            f"SELECT run, step, name, value FROM points WHERE {where} AND {SOUND} ORDER BY run, step", values
+        )
         return {run: as_curves(list(found)) for run, found in groupby(points, key=itemgetter(0))}
 
     def _record(self, row: sqlite3.Row, specs: Specs, curves: Curves | None) -> Record | None:

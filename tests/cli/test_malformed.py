@@ -1,34 +1,57 @@
 """Whatever is asked wrongly gets one sentence, exit code 2, and writes nothing."""
 
+import os
+import resource
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from recollect import run
 from recollect.cli import main
+from tests.support.broken_stores import broken
 from tests.support.malformed import lines
+from tests.support.small import tiny
 
 LONGEST = 300
+SECONDS = 10
+"""Of processor time, so that a busy machine does not count."""
+
+MEMORY = 4 * 2**30
+HARD = pytest.mark.prove
+COUNTS = [120, pytest.param(1200, marks=HARD)]
 
 
-def refuse(words: list[str], folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
-    """What is wrong with how a line was refused; empty where nothing is."""
-    before = sorted(folder.rglob("*"))
+def answer(words: list[str], capsys: pytest.CaptureFixture[str]) -> tuple[int | str, str]:
+    """The exit code, or what went wrong instead of one, and what was said on standard error."""
+    signal.signal(signal.SIGPROF, _late)
+    signal.setitimer(signal.ITIMER_PROF, SECONDS)
     try:
         main(words)
-        return "accepted"
     except SystemExit as end:
-        code = end.code
+        return int(end.code or 0), capsys.readouterr().err
     except BaseException as error:
-        return f"{type(error).__name__}: {error}"
-    captured = capsys.readouterr()
+        return f"{type(error).__name__}: {error}", ""
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+    return "no exit", ""
+
+
+def _late(*_: object) -> None:
+    raise TimeoutError(f"more than {SECONDS} s")
+
+
+def refused(code: int | str, said: str) -> str:
+    """What is wrong with how a line was refused; empty where nothing is."""
     if code != 2:
         return f"exit code {code}"
-    if captured.err.count("\n") != 1 or not captured.err.startswith("recollect: ") or len(captured.err) > LONGEST:
-        return f"said: {captured.err!r}"
-    return "" if sorted(folder.rglob("*")) == before else "something was written"
+    sound = said.count("\n") == 1 and said.startswith("recollect: ") and len(said) <= LONGEST
+    return "" if sound else f"said: {said!r}"
 
 
-@pytest.mark.parametrize("count", [120, pytest.param(1200, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("count", COUNTS)
 def test_malformed_input_is_one_sentence(
     count: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -36,5 +59,43 @@ def test_malformed_input_is_one_sentence(
     files.mkdir()
     here.mkdir()
     monkeypatch.chdir(here)
-    tried = {" ".join(words)[:120]: refuse(words, here, capsys) for words in lines(files, count)}
+    tried = {}
+    for words in lines(files, count):
+        problem = refused(*answer(words, capsys))
+        tried[" ".join(words)[:120]] = problem or ("something was written" if any(here.iterdir()) else "")
     assert not {line: problem for line, problem in tried.items() if problem}
+
+
+@pytest.mark.parametrize("count", [30, pytest.param(300, marks=HARD)])
+def test_a_broken_store_is_read_or_refused_by_one_sentence(
+    count: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for seed in (1, 2):
+        run(tiny(seed=seed), store=tmp_path / "sound.db")
+    files = tmp_path / "files"
+    files.mkdir()
+    tried = {}
+    for words in broken((tmp_path / "sound.db").read_bytes(), files, count):
+        before = {file: file.read_bytes() for file in files.glob("broken*.db")}
+        code, said = answer(words, capsys)
+        allowed = (0, 1) if words[:2] == ["store", "check"] else (0,)
+        problem = "" if code in allowed else refused(code, said)
+        changed = [file.name for file, data in before.items() if file.read_bytes() != data]
+        tried[" ".join(words)] = problem or (f"changed {changed}" if changed else "")
+    assert not {line: problem for line, problem in tried.items() if problem}
+
+
+@HARD
+def test_all_of_it_fits_into_four_gigabytes() -> None:
+    words = [sys.executable, "-m", "pytest", "-q", "-n0", "-p", "no:cacheprovider", __file__, "-k", "1200 or 300"]
+    done = subprocess.run(words, preexec_fn=_limit, capture_output=True, text=True, check=False, env=_calm())
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def _limit() -> None:
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+
+
+def _calm() -> dict[str, str]:
+    """Threads of libraries that nobody uses here would take address space."""
+    return os.environ | {"OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1", "MALLOC_ARENA_MAX": "1"}

@@ -201,3 +201,14 @@ def test_no_unvalidated_spec_reaches_a_store(tmp_path: Path, capsys: pytest.Capt
         found = call(capsys, "run", "demo", "--scale", "smoke", *words, "--store", str(tmp_path / "none.db"))
         one_sentence(*found[::2])
     assert not list(tmp_path.iterdir())
+
+
+def test_a_point_that_is_no_number_is_left_out_and_mended(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    opened = Store(store, create=True)
+    before = opened.curves(tiny(seed=1).id)
+    opened.db.execute("UPDATE points SET value = '{}' WHERE run = ? AND step = 0", (tiny(seed=1).id,))
+    assert opened.curves(tiny(seed=1).id)["validation_loss"] == before["validation_loss"][1:]
+    assert [problem.what.split(maxsplit=1)[1] for problem in problems(opened)] == ["rows that are no numbers"]
+    opened.close()
+    assert call(capsys, "store", "check", "--mend", "--store", str(store))[0] == 0
+    assert not list(problems(Store(store)))

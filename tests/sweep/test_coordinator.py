@@ -1,5 +1,6 @@
 """The coordinator: one loop for grids and adaptive planners, one writer, nothing lost."""
 
+import itertools
 import os
 import random
 import signal
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.cli import main
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.events import Done, Event, Failed, Lost, Started
@@ -242,3 +244,19 @@ def finish_and_compare(folder: Path, n_runs: int) -> None:
     undisturbed.close()
     store.close()
     assert not list(folder.glob("recollect.files/*/*.tmp"))
+
+
+def test_a_clock_that_jumps_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Years forwards and backwards at every look: nothing is done twice, lost, or in another order."""
+    specs = [tiny(seed=seed) for seed in (1, 2, 3)]
+    calm, wild = Store(tmp_path / "calm.db", create=True), Store(tmp_path / "wild.db", create=True)
+    sweep(Grid(specs), Inline(), calm)
+    jumps = itertools.cycle([4e9, 0.0, 1.7e9, -5.0])
+    monkeypatch.setattr(time, "time", lambda: next(jumps))
+    sweep(Grid(specs[:2]), Inline(), wild)
+    sweep(Grid(specs), Inline(), wild)
+    with pytest.raises(SystemExit) as end:
+        main(["status", "--store", str(wild.path)])
+    assert end.value.code == 0
+    found = {record.id: (record.status, record.attempt, record.result) for record in wild.records(curves=True)}
+    assert found == {record.id: ("done", 1, record.result) for record in calm.records(curves=True)}

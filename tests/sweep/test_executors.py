@@ -3,6 +3,7 @@
 import importlib.util
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -347,6 +348,15 @@ def test_what_ray_cannot_give_is_refused_in_one_sentence(case: str) -> None:
         Ray(wishes)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@needs_ray
+def test_a_cluster_that_does_not_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.sweep.executors.ray.ANSWER", 3.0)
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        address = f"127.0.0.1:{silent.getsockname()[1]}"
+        with pytest.raises(BadInput, match=f"{address} does not answer within 3 s"):
+            Ray(Wishes(address=address))
 
 
 @needs_ray
