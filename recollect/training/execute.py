@@ -23,6 +23,7 @@ from recollect.tasks.streams import derive
 from recollect.training import checkpoint
 from recollect.training.check import preflight
 from recollect.training.model import Model, build_model
+from recollect.training.subnormal import flushed, flushes
 from recollect.training.trainer import Trainer, evaluate, loss_at
 
 SIGN_OF_LIFE = 0.25
@@ -33,6 +34,12 @@ def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float
     """Train a spec to its end, going on from the folder's checkpoint where there is one."""
     preflight(spec)
     prepare(spec)
+    with flushed(spec.compute.threads):
+        yield from train(spec, folder, checkpoint_seconds)
+
+
+def train(spec: RunSpec, folder: Path | None, checkpoint_seconds: float) -> Iterator[Event]:
+    """The same in a process that is set up."""
     task = make_task(spec.task)
     trainer = Trainer(spec, task, initial_model(spec))
     file = None if folder is None else folder / CHECKPOINT
@@ -157,6 +164,7 @@ def provenance(spec: RunSpec) -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": torch.backends.cpu.get_cpu_capability(),
+        "subnormals": "flushed" if flushes(spec.compute.threads) else "kept",
         "host": platform.node(),
         "pid": os.getpid(),
         "device": spec.compute.device,

@@ -147,6 +147,11 @@ def test_the_same_specs_give_the_same_results_as_inline(mixed: Callable[[str], M
 
 
 @pytest.mark.parametrize("name", EXECUTORS)
+def test_wherever_a_run_trains_subnormal_numbers_are_zero(mixed: Callable[[str], Mixed], name: str) -> None:
+    assert {record.provenance["subnormals"] for record in mixed(name).records.values()} == {"flushed"}
+
+
+@pytest.mark.parametrize("name", EXECUTORS)
 def test_what_a_run_raises_is_kept_and_not_tried_again(mixed: Callable[[str], Mixed], name: str) -> None:
     for case, words in (("raises", "trouble in mid-training"), ("exits", "SystemExit: 3")):
         record = mixed(name).records[case]
