@@ -6,6 +6,7 @@
 x and dt are (B, L, D_i), A is (D_i, N), B and C are (B, L, N), D is (D_i,), all of one dtype.
 """
 
+import math
 from typing import Any
 
 import numpy as np
@@ -16,11 +17,12 @@ from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
-from recollect.ops.compiled import FUSED, LANES, Array, exp, in_parallel, threaded
+from recollect.ops.compiled import Array, in_parallel, threaded
+from recollect.ops.lanes import WIDTH, lanes, power_of_two, put, total, zeros_like
 
 CHUNK = 32  # steps that the form for any device takes at once
-STEPS = 16  # between two states that the compiled form keeps
-BLOCK = 128  # channels at a time in it, so that their states stay in the nearest caches
+STEPS = 8  # between two states that the compiled form keeps: those of some channels fit into the nearest cache
+LOG2E = 1 / math.log(2)
 
 
 def selective_scan_loop(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
@@ -84,20 +86,26 @@ def selective_scan_matrix(dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor
 def selective_scan_numba(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """The same on a CPU in compiled loops, with as many threads as torch has.
 
-    Channels lie side by side in every array and the innermost loops run over them, so that LLVM turns them into vector
-    instructions; each such loop touches few arrays, since it must rule out at run time that they overlap. The forward
-    pass keeps some states; the backward pass computes those between them again. A row of the batch is computed by one
-    thread, and sums over rows are taken in the order of the rows.
+    Some channels at a time, in lanes, go through all steps, so that their states stay in the nearest cache. The
+    forward pass keeps some states; the backward pass computes those between them again. A row of the batch is computed
+    by one thread, and sums over rows are taken in the order of the rows.
     """
-    y: Tensor = _Scan.apply(x, dt, A.t(), B, C, D)
-    return y
+    width = x.shape[-1]
+    if missing := -width % WIDTH:
+        x, dt, D = (F.pad(v, (0, missing)) for v in (x, dt, D))
+        A = F.pad(A, (0, 0, 0, missing))
+    y: Tensor = _Scan.apply(x, dt, A.unflatten(0, (-1, WIDTH)).transpose(1, 2), B, C, D)
+    return y[..., :width]
 
 
 class _Scan(torch.autograd.Function):
+    """A is (G, N, W) here, channels in G groups of W, the width of lanes."""
+
     @staticmethod
     def forward(ctx: Any, *given: Tensor) -> Tensor:
-        x, _, A, *_ = inputs = [v.contiguous() for v in given]  # A is (N, D_i) here
-        y, kept = torch.empty_like(x), x.new_empty(len(x), -(-x.shape[1] // STEPS), *A.shape)
+        x, _, A, *_ = inputs = [v.contiguous() for v in given]
+        groups, *states = A.shape
+        y, kept = torch.empty_like(x), x.new_empty(len(x), groups, -(-x.shape[1] // STEPS), *states)
         threaded(_forward, _forward_parallel)(*(v.numpy() for v in (*inputs, y, kept)))
         ctx.save_for_backward(*inputs, kept)
         return y
@@ -107,142 +115,94 @@ class _Scan(torch.autograd.Function):
     def backward(ctx: Any, dy: Tensor) -> tuple[Tensor, ...]:
         given = tuple(v.numpy() for v in (*ctx.saved_tensors, dy.contiguous()))
         x, _, A, B, C, D = given[:6]
-        dx, ddt, dB, dC = np.empty_like(x), np.empty_like(x), np.zeros_like(B), np.zeros_like(C)
+        dx, ddt, dB, dC = np.empty_like(x), np.empty_like(x), np.empty_like(B), np.empty_like(C)
         dA, dD = np.zeros((len(x), *A.shape), A.dtype), np.zeros((len(x), *D.shape), D.dtype)  # one per row
         threaded(_backward, _backward_parallel)(given, (dx, ddt, dA, dB, dC, dD))
         return tuple(map(torch.from_numpy, (dx, ddt, dA.sum(axis=0), dB, dC, dD.sum(axis=0))))
 
 
-@njit(fastmath=FUSED, error_model="numpy")
-def _multiply(y: Array, a: Array, b: Array) -> None:
-    for i in range(y.shape[0]):
-        y[i] = a[i] * b[i]
-
-
-@njit(fastmath=FUSED, error_model="numpy")
-def _add_product(y: Array, a: Array, b: Array) -> None:
-    for i in range(y.shape[0]):
-        y[i] += a[i] * b[i]
-
-
-@njit(fastmath=FUSED, error_model="numpy")
-def _step(dt: Array, A: Array, u: Array, b: float, c: float, h: Array, y: Array) -> None:
-    """One step of one state of all channels: h <- exp(dt A) h + u b, and y <- y + c h."""
-    for i in range(h.shape[0]):
-        h[i] = exp(dt[i] * A[i]) * h[i] + u[i] * b
-        y[i] += c * h[i]
-
-
-@njit(fastmath=FUSED, error_model="numpy")
-def _retrace(dt: Array, A: Array, u: Array, b: float, before: Array, a: Array, after: Array) -> None:
-    """The same step, keeping its decay a and the states before and after it."""
-    for i in range(a.shape[0]):
-        a[i] = exp(dt[i] * A[i])
-        after[i] = a[i] * before[i] + u[i] * b
-
-
-@njit(fastmath=LANES, error_model="numpy")
-def _arrive(dy: Array, c: float, h: Array, u: Array, g: Array) -> tuple[float, float]:
-    """Backward through y = c h, completing g, the gradient of h; returns those of b and c."""
-    db = dc = u.dtype.type(0)
-    for i in range(g.shape[0]):
-        g[i] += dy[i] * c
-        db += g[i] * u[i]
-        dc += dy[i] * h[i]
-    return db, dc
-
-
-@njit(fastmath=FUSED, error_model="numpy")
-def _leave(a: Array, b: float, g: Array, du: Array) -> None:
-    """Backward through h = a h' + u b: g becomes the share of h' in it."""
-    for i in range(g.shape[0]):
-        du[i] += g[i] * b
-        g[i] *= a[i]
-
-
-@njit(fastmath=FUSED, error_model="numpy")
-def _decay(dt: Array, A: Array, h: Array, g: Array, ddt: Array, dA: Array) -> None:
-    """Backward through a = exp(dt A), with the previous state h and its gradient g, which has the factor a."""
-    for i in range(g.shape[0]):
-        ds = g[i] * h[i]
-        ddt[i] += ds * A[i]
-        dA[i] += ds * dt[i]
-
-
-@njit(fastmath=FUSED, error_model="numpy")
-def _forward_block(
-    x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, y: Array, kept: Array, lo: int, hi: int
+@njit(error_model="numpy")
+def _forward_group(
+    x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, y: Array, kept: Array, h: Array, c: int
 ) -> None:
-    """Channels lo..hi of one row of the batch: fills y and kept."""
-    length, n_states = B.shape
-    h, u = np.zeros((n_states, hi - lo), x.dtype), np.empty(hi - lo, x.dtype)
-    for t in range(length):
+    """The channels from c on of one row: fills y and kept. A is (N, W), kept (chunks, N, W), h (N, W) a workspace."""
+    h[:] = 0
+    for t in range(B.shape[0]):
         if t % STEPS == 0:
-            for n in range(n_states):
-                kept[t // STEPS, n, lo:hi] = h[n]
-        _multiply(u, dt[t, lo:hi], x[t, lo:hi])
-        _multiply(y[t, lo:hi], D[lo:hi], x[t, lo:hi])
-        for n in range(n_states):
-            _step(dt[t, lo:hi], A[n, lo:hi], u, B[t, n], C[t, n], h[n], y[t, lo:hi])
+            kept[t // STEPS] = h
+        x_t, dt_t = lanes(x, (t, c)), lanes(dt, (t, c))
+        u, clock, y_t = dt_t * x_t, dt_t * LOG2E, lanes(D, (c,)) * x_t
+        for n in range(B.shape[1]):
+            h_n = power_of_two(clock * lanes(A, (n, 0))) * lanes(h, (n, 0)) + u * B[t, n]
+            put(h, (n, 0), h_n)
+            y_t = y_t + h_n * C[t, n]
+        put(y, (t, c), y_t)
 
 
-@njit(fastmath=FUSED, error_model="numpy")
-def _retrace_chunk(
-    x: Array, dt: Array, A: Array, B: Array, kept: Array, u: Array, h: Array, a: Array, chunk: int, lo: int, hi: int
-) -> int:
-    """The inputs u, states h[1:] and decays a of a chunk, from the state h[0] kept; returns its number of steps."""
-    for n in range(A.shape[0]):
-        h[0, n] = kept[chunk, n, lo:hi]
-    steps: int = min(STEPS, x.shape[0] - chunk * STEPS)
-    for i in range(steps):
-        t = chunk * STEPS + i
-        _multiply(u[i], dt[t, lo:hi], x[t, lo:hi])
-        for n in range(A.shape[0]):
-            _retrace(dt[t, lo:hi], A[n, lo:hi], u[i], B[t, n], h[i, n], a[i, n], h[i + 1, n])
-    return steps
+@njit(error_model="numpy")
+def _retrace(x: Array, dt: Array, A: Array, B: Array, h: Array, a: Array, start: int, stop: int, c: int) -> None:
+    """The states h[1:] and decays a of a chunk, from the state h[0]."""
+    for t in range(start, stop):
+        dt_t = lanes(dt, (t, c))
+        u, clock, i = dt_t * lanes(x, (t, c)), dt_t * LOG2E, t - start
+        for n in range(B.shape[1]):
+            a_n = power_of_two(clock * lanes(A, (n, 0)))
+            put(a, (i, n, 0), a_n)
+            put(h, (i + 1, n, 0), a_n * lanes(h, (i, n, 0)) + u * B[t, n])
 
 
-@njit(fastmath=FUSED, error_model="numpy")
-def _backward_block(given: tuple[Array, ...], grads: tuple[Array, ...], lo: int, hi: int) -> None:
-    """Channels lo..hi of one row, from the last step to the first: fills dx and ddt, adds to dA, dB, dC and dD."""
-    x, dt, A, B, C, D, kept, dy = given
-    dx, ddt, dA, dB, dC, dD = grads
+@njit(error_model="numpy")
+def _backward_group(row: tuple[Array, ...], grads: tuple[Array, ...], work: tuple[Array, ...], c: int) -> None:
+    """The channels from c on of one row, from the last step to the first: fills dx, ddt and dD, adds to the others."""
+    x, dt, A, B, C, D, kept, dy = row
+    dx, ddt, dA, dB, dC, dD = grads  # dA is (N, W); dB and dC are (L, N, W), still to be summed over their lanes
+    h, a, g = work  # (STEPS + 1, N, W), (STEPS, N, W), and the gradient of the state, (N, W)
     length, n_states = B.shape
-    h, a = np.empty((STEPS + 1, n_states, hi - lo), x.dtype), np.empty((STEPS, n_states, hi - lo), x.dtype)
-    u, du = np.empty((STEPS, hi - lo), x.dtype), np.empty(hi - lo, x.dtype)
-    g = np.zeros((n_states, hi - lo), x.dtype)
-    for chunk in range((length - 1) // STEPS, -1, -1):
-        steps = _retrace_chunk(x, dt, A, B, kept, u, h, a, chunk, lo, hi)
-        for i in range(steps - 1, -1, -1):
-            t = chunk * STEPS + i
-            du[:] = 0
-            ddt[t, lo:hi] = 0
+    g[:] = 0
+    dD_c = zeros_like(D)
+    for chunk in range(kept.shape[0] - 1, -1, -1):
+        start, stop = chunk * STEPS, min((chunk + 1) * STEPS, length)
+        h[0] = kept[chunk]
+        _retrace(x, dt, A, B, h, a, start, stop, c)
+        for t in range(stop - 1, start - 1, -1):
+            x_t, dt_t, dy_t, i = lanes(x, (t, c)), lanes(dt, (t, c)), lanes(dy, (t, c)), t - start
+            u, du, ddt_t = dt_t * x_t, zeros_like(D), zeros_like(D)
             for n in range(n_states):
-                db, dc = _arrive(dy[t, lo:hi], C[t, n], h[i + 1, n], u[i], g[n])
-                dB[t, n] += db
-                dC[t, n] += dc
-                _leave(a[i, n], B[t, n], g[n], du)
-                _decay(dt[t, lo:hi], A[n, lo:hi], h[i, n], g[n], ddt[t, lo:hi], dA[n, lo:hi])
-            _add_product(ddt[t, lo:hi], du, x[t, lo:hi])
-            _multiply(dx[t, lo:hi], du, dt[t, lo:hi])
-            _add_product(dx[t, lo:hi], dy[t, lo:hi], D[lo:hi])
-            _add_product(dD[lo:hi], dy[t, lo:hi], x[t, lo:hi])
+                g_n = lanes(g, (n, 0)) + dy_t * C[t, n]  # of the state after the step
+                put(dB, (t, n, 0), lanes(dB, (t, n, 0)) + g_n * u)
+                put(dC, (t, n, 0), lanes(dC, (t, n, 0)) + dy_t * lanes(h, (i + 1, n, 0)))
+                du = du + g_n * B[t, n]
+                g_n = g_n * lanes(a, (i, n, 0))  # and of the one before it
+                put(g, (n, 0), g_n)
+                ds = g_n * lanes(h, (i, n, 0))  # of dt A
+                ddt_t = ddt_t + ds * lanes(A, (n, 0))
+                put(dA, (n, 0), lanes(dA, (n, 0)) + ds * dt_t)
+            put(dx, (t, c), du * dt_t + dy_t * lanes(D, (c,)))
+            put(ddt, (t, c), ddt_t + du * x_t)
+            dD_c = dD_c + dy_t * x_t
+    put(dD, (c,), dD_c)
 
 
 @njit(cache=True, error_model="numpy")
 def _forward_row(x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, y: Array, kept: Array) -> None:
-    width = x.shape[1]
-    blocks = -(-width // BLOCK)
-    for k in range(blocks):
-        _forward_block(x, dt, A, B, C, D, y, kept, width * k // blocks, width * (k + 1) // blocks)
+    h = np.empty(A.shape[1:], A.dtype)
+    for k in range(len(A)):
+        _forward_group(x, dt, A[k], B, C, D, y, kept[k], h, k * WIDTH)
 
 
 @njit(cache=True, error_model="numpy")
-def _backward_row(given: tuple[Array, ...], grads: tuple[Array, ...]) -> None:
-    width = given[0].shape[1]
-    blocks = -(-width // BLOCK)
-    for k in range(blocks):
-        _backward_block(given, grads, width * k // blocks, width * (k + 1) // blocks)
+def _backward_row(row: tuple[Array, ...], grads: tuple[Array, ...]) -> None:
+    x, dt, A, B, C, D, kept, dy = row
+    dx, ddt, dA, dB, dC, dD = grads
+    states = A.shape[1:]
+    work = np.empty((STEPS + 1, *states), x.dtype), np.empty((STEPS, *states), x.dtype), np.empty(states, x.dtype)
+    in_lanes = np.zeros((len(B), *states), x.dtype), np.zeros((len(C), *states), x.dtype)
+    for k in range(len(A)):
+        group = (x, dt, A[k], B, C, D, kept[k], dy)
+        _backward_group(group, (dx, ddt, dA[k], *in_lanes, dD), work, k * WIDTH)
+    for t in range(len(B)):
+        for n in range(states[0]):
+            dB[t, n], dC[t, n] = total(lanes(in_lanes[0], (t, n, 0))), total(lanes(in_lanes[1], (t, n, 0)))
 
 
 @njit(cache=True)

@@ -10,8 +10,8 @@ from numba import njit
 from torch import Tensor
 
 from recollect.ops.compiled import exp
+from recollect.ops.lanes import WIDTH
 from recollect.ops.selective_scan import (
-    BLOCK,
     STEPS,
     selective_scan_loop,
     selective_scan_matrix,
@@ -71,7 +71,7 @@ def test_a_fast_form_equals_the_loop_with_gradients(scan: Scan, dtype: torch.dty
 
 
 @fast_forms
-@pytest.mark.parametrize(("width", "states"), [(1, 1), (BLOCK, 16), (BLOCK + 3, 2), (2 * BLOCK + 5, 3)])
+@pytest.mark.parametrize(("width", "states"), [(1, 1), (WIDTH, 16), (WIDTH + 3, 2), (2 * WIDTH + 5, 3)])
 def test_any_width_and_number_of_states_will_do(scan: Scan, width: int, states: int) -> None:
     assert_equal_to_the_loop(scan, draw(2, 19, width, states))
 
@@ -122,7 +122,7 @@ def test_not_a_number_is_passed_on_but_never_to_another_row(scan: Scan) -> None:
 def test_the_kernels_give_the_same_bits_whatever_the_number_of_threads(
     dtype: torch.dtype, threads: Callable[[int], None]
 ) -> None:
-    inputs = draw(5, 40, BLOCK + 8, 16, dtype)
+    inputs = draw(5, 40, WIDTH + 8, 16, dtype)
     results = []
     for n in (1, 2, 1):
         threads(n)

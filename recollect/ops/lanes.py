@@ -1,0 +1,175 @@
+"""Lanes: sixteen numbers side by side that a kernel computes with at once, as a type of Numba's.
+
+A loop over arrays becomes vector instructions only if LLVM can prove, or test whenever it enters it, that they do not
+overlap. A kernel that is written with lanes need not hope, and keeps its states in registers or in the nearest cache:
+
+    h = lanes(kept, (n, c))              the numbers kept[n, c : c + WIDTH]
+    h = power_of_two(s) * h + u * b      s and u lanes too, b lanes or one number
+    put(y, (t, c), h)                    y[t, c : c + WIDTH] = h
+    total(h)                             their sum
+
+Multiply and add may fuse. LLVM cuts lanes into the registers that the processor has.
+"""
+
+import math
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from llvmlite import ir  # type: ignore[import-untyped]
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic, models, overload, register_model
+
+from recollect.ops.compiled import SHIFT
+
+builtin: Any = intrinsic  # a kernel calls it without the first argument
+WIDTH = 16  # two registers of AVX2: what is shared between them is loaded once
+
+
+class Lanes(types.Type):
+    """WIDTH numbers of one type."""
+
+    def __init__(self, dtype: Any) -> None:
+        self.dtype = dtype
+        super().__init__(f"Lanes({dtype})")
+
+
+@register_model(Lanes)
+class _Model(models.PrimitiveModel):
+    def __init__(self, manager: Any, kind: Lanes) -> None:
+        super().__init__(manager, kind, ir.VectorType(manager.lookup(kind.dtype).get_value_type(), WIDTH))
+
+
+def _address(context: Any, builder: Any, signature: Any, array: Any, index: Any) -> Any:
+    """Where lanes begin in an array, as the address of a vector."""
+    kind, places = signature.args[0], signature.args[1]
+    made = context.make_array(kind)(context, builder, array)
+    where = cgutils.unpack_tuple(builder, index, len(places))
+    where = [context.cast(builder, i, t, types.intp) for i, t in zip(where, places, strict=True)]
+    first = cgutils.get_item_pointer(context, builder, kind, made, where, wraparound=False)
+    return builder.bitcast(first, context.get_value_type(Lanes(kind.dtype)).as_pointer())
+
+
+@builtin
+def lanes(typing: Any, array: Any, index: Any) -> Any:
+    """Numbers of an array from an index on, which is a tuple."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        where = _address(context, builder, signature, *given)
+        return builder.load(where, align=array.dtype.bitwidth // 8)
+
+    return Lanes(array.dtype)(array, index), emit
+
+
+@builtin
+def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
+    """Write lanes into an array from an index on."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        where = _address(context, builder, signature, *given[:2])
+        builder.store(given[2], where, align=array.dtype.bitwidth // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, index, value), emit
+
+
+@builtin
+def zeros_like(typing: Any, array: Any) -> Any:
+    """Zeros of an array's type."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return context.get_constant_null(signature.return_type)
+
+    return Lanes(array.dtype)(array), emit
+
+
+def _spread(context: Any, builder: Any, kind: Lanes, number: Any) -> Any:
+    vector = context.get_value_type(kind)
+    one = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.Constant(ir.IntType(32), 0))
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), WIDTH), [0] * WIDTH)
+    return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
+
+
+@builtin
+def total(typing: Any, value: Any) -> Any:
+    """Their sum, in pairs."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        places = [ir.Constant(ir.IntType(32), i) for i in range(WIDTH)]
+        left = [builder.extract_element(given[0], i) for i in places]
+        while len(left) > 1:
+            half = len(left) // 2
+            left = [builder.fadd(a, b) for a, b in zip(left[:half], left[half:], strict=True)]
+        return left[0]
+
+    return value.dtype(value), emit
+
+
+def _between(symbol: Callable[[Any, Any], Any], instruction: str) -> None:
+    """An operator between lanes, or between lanes and a number."""
+
+    @builtin
+    def compute(typing: Any, a: Any, b: Any) -> Any:
+        kind = a if isinstance(a, Lanes) else b
+
+        def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+            pair = [v if t == kind else _spread(context, builder, kind, v) for v, t in zip(given, (a, b), strict=True)]
+            return getattr(builder, instruction)(*pair, flags=("contract",))
+
+        return kind(*(t if t == kind else kind.dtype for t in (a, b))), emit
+
+    @overload(symbol)
+    def between(a: Any, b: Any) -> Any:
+        def computed(a: Any, b: Any) -> Any:
+            return compute(a, b)
+
+        return computed if isinstance(a, Lanes) or isinstance(b, Lanes) else None
+
+
+_between(operator.add, "fadd")
+_between(operator.sub, "fsub")
+_between(operator.mul, "fmul")
+
+
+def _series(terms: int) -> list[float]:
+    """2^f for f from -1/2 to 1/2 as 1 + c_1 f + c_2 f² + ..., exact at 0, by interpolation: 5 terms have 1.1e-7."""
+    rest = np.polynomial.Chebyshev.interpolate(lambda f: np.expm1(f * math.log(2)) / f, terms - 1, [-0.5, 0.5 + 1e-9])
+    return [1.0, *rest.convert(kind=np.polynomial.Polynomial).coef]
+
+
+SERIES = _series(5)
+
+
+@builtin
+def power_of_two(typing: Any, x: Any) -> Any:
+    """2^x for x <= 0; in single precision with a relative error of 2e-7, and exactly 0 where it would be subnormal."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        if x.dtype == types.float32:
+            return _power_of_two(builder, given[0])
+        one = builder.module.declare_intrinsic("llvm.exp2", [context.get_value_type(x.dtype)])
+        made = given[0]
+        for i in (ir.Constant(ir.IntType(32), i) for i in range(WIDTH)):
+            made = builder.insert_element(made, builder.call(one, [builder.extract_element(made, i)]), i)
+        return made
+
+    return x(x), emit
+
+
+def _power_of_two(builder: Any, x: Any) -> Any:
+    """2^k 2^f with x = k + f; adding SHIFT rounds to k and leaves k + 127 in the last bits."""
+    bits = ir.VectorType(ir.IntType(32), WIDTH)
+
+    def all_of(number: float) -> Any:
+        return ir.Constant(x.type, [float(np.float32(number))] * WIDTH)
+
+    x = builder.select(builder.fcmp_ordered("<", x, all_of(-127)), all_of(-127), x)
+    shifted = builder.fadd(x, all_of(float(SHIFT)))
+    f = builder.fsub(x, builder.fsub(shifted, all_of(float(SHIFT))))
+    made = all_of(SERIES[-1])
+    for term in SERIES[-2::-1]:
+        made = builder.fadd(builder.fmul(made, f, flags=("contract",)), all_of(term), flags=("contract",))
+    scale = builder.shl(builder.bitcast(shifted, bits), ir.Constant(bits, [23] * WIDTH))
+    return builder.fmul(made, builder.bitcast(scale, x.type))
