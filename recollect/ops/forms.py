@@ -15,7 +15,7 @@ from recollect.errors import BadInput
 Kernel: TypeAlias = str
 
 OPS: dict[str, dict[Kernel, str]] = {
-    "answer_loss": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "answer_loss": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "delta": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "gate": {"numba": "numba", "torch": "torch", "loop": "torch"},

@@ -25,6 +25,7 @@ from numba.extending import intrinsic, models, overload, register_model
 from recollect.ops.compiled import SHIFT
 
 builtin: Any = intrinsic  # a kernel calls it without the first argument
+LOG2E = 1 / math.log(2)
 WIDTH = 16  # two registers of AVX2: what is shared between them is loaded once
 
 
@@ -105,6 +106,16 @@ def total(typing: Any, value: Any) -> Any:
         return left[0]
 
     return value.dtype(value), emit
+
+
+@builtin
+def larger(typing: Any, a: Any, b: Any) -> Any:
+    """The larger one of each pair; b's where a's is no number."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        return builder.select(builder.fcmp_ordered(">", *given), *given)
+
+    return a(a, b), emit
 
 
 def _between(symbol: Callable[[Any, Any], Any], instruction: str) -> None:

@@ -6,7 +6,6 @@
 x and dt are (B, L, D_i), A is (D_i, N), B and C are (B, L, N), D is (D_i,), all of one dtype.
 """
 
-import math
 from typing import Any
 
 import numpy as np
@@ -18,11 +17,10 @@ from torch.nn import functional as F
 from torch.utils.checkpoint import checkpoint
 
 from recollect.ops.compiled import Array, in_parallel, threaded
-from recollect.ops.lanes import WIDTH, lanes, power_of_two, put, total, zeros_like
+from recollect.ops.lanes import LOG2E, WIDTH, lanes, power_of_two, put, total, zeros_like
 
 CHUNK = 32  # steps that the form for any device takes at once
 STEPS = 8  # between two states that the compiled form keeps: those of some channels fit into the nearest cache
-LOG2E = 1 / math.log(2)
 
 
 def selective_scan_loop(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:

@@ -113,7 +113,7 @@ def test_a_spec_says_which_form_of_every_op_runs() -> None:
     assert hyena == {
         "causal_conv": "causal_conv_numba",
         "long_conv": "long_conv_torch",
-        "answer_loss": "answer_loss_torch",
+        "answer_loss": "answer_loss_numba",
     }
     bare = make_spec("mqar", "mamba", {"model.mixer.d_conv": 0, "model.block": "mixer", "compute.kernel": "torch"})
     assert bare.forms() == {"selective_scan": "selective_scan_torch", "answer_loss": "answer_loss_torch"}
