@@ -19,7 +19,7 @@ ALLOWED: dict[str, set[str]] = {
     "training": {"errors", "mixers", "ops", "spec", "tasks"},
     "store": {"errors", "spec", "tasks"},
     "window": {"errors", "spec", "store"},
-    "studies": {"errors", "spec"},
+    "studies": {"errors", "spec", "window"},
     "claims": {"spec", "store", "studies", "window"},
     "sweep": {"errors", "spec", "store", "studies", "training", "window"},
     "report": {"errors", "spec", "store", "studies", "window"},

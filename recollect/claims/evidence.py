@@ -6,10 +6,20 @@ from functools import cached_property
 from typing import NamedTuple
 
 from recollect.spec import RunSpec
-from recollect.store import Record
+from recollect.store import WINDOW, Record
 from recollect.studies import STUDIES
 from recollect.window import Window
-from recollect.window.select import Choice, Select, by_cell, by_lr, choose, finished, how_chosen, window_of
+from recollect.window.select import (
+    Choice,
+    Select,
+    by_cell,
+    by_lr,
+    choose,
+    finished,
+    for_accuracy,
+    how_chosen,
+    window_of,
+)
 
 
 class Sizes(NamedTuple):
@@ -48,8 +58,8 @@ class Cell(NamedTuple):
 
     @property
     def chosen(self) -> list[Record]:
-        """The runs at the chosen learning rate, one a seed."""
-        return by_lr(self.records)[self.choice.lr]
+        """The runs at the chosen learning rate that tell its accuracy, one a seed."""
+        return by_lr(for_accuracy(self.records))[self.choice.lr]
 
     def floor(self, name: str) -> float:
         """A floor of its task."""
@@ -84,8 +94,9 @@ class Evidence:
         return len(finished(runs)), len(runs)
 
     def seeds(self, labels: Iterable[str]) -> int:
-        """The fewest seeds at the chosen learning rate among the cells of these models."""
-        return min(len(cell.choice.seeds) for label in labels for cell in self.of(label).values())
+        """The fewest seeds at the chosen learning rate among the cells of these models; a search's runs are none."""
+        cells = [cell for label in labels for cell in self.of(label).values()]
+        return min(sum(run.tells != WINDOW for run in cell.chosen) for cell in cells)
 
     def name(self, label: str, place: Sizes) -> str:
         """A model, and of its place what differs between runs and the label does not say; the rest is in the budget."""

@@ -9,7 +9,7 @@ from recollect.spec.protocols import ZOOLOGY
 from recollect.studies.confounders import AS_IT_IS, SWITCHES
 from recollect.studies.models import ATTENTION, HYENA, MAMBA
 from recollect.studies.switches import switched, under
-from recollect.window.select import accuracy, choose
+from recollect.window.select import accuracy, choose, for_window
 
 
 def outside(evidence: Evidence) -> Finding:
@@ -19,7 +19,7 @@ def outside(evidence: Evidence) -> Finding:
         window = cell.window
         low = window.lower.low if window.lower else math.inf
         high = window.upper.high if window.upper else math.inf
-        found += [accuracy(run) for run in cell.records if not low <= math.log10(run.spec.train.lr) <= high]
+        found += [accuracy(run) for run in for_window(cell.records) if not low <= math.log10(run.spec.train.lr) <= high]
     if not found:
         return Finding("open", "no learning rate lies surely outside of a window")
     mean = sum(found) / len(found)

@@ -7,14 +7,16 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.display.watch import Design, describe_case, preflight_foreign, train_cases
+from recollect.cli.display.searching import Cells, Searching, stored
+from recollect.cli.display.watch import describe_case, preflight_foreign, train_cases
 from recollect.cli.options import Noncausal, Sets, StorePath, check_folder, print_figure, read_sets, whole
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Contents, NoStore, Store
-from recollect.studies import CHANGED, STUDIES, Case, Changes, Study
+from recollect.studies import DESIGNS, STUDIES, Case, Changes, Design, Study
 from recollect.sweep.files import Sweep, read_sweep
 from recollect.training.costs import check_memory
+from recollect.window.tuned import MOST, USUAL
 
 ENDINGS = (".py", ".yaml", ".yml")
 
@@ -54,8 +56,15 @@ def run(
     ] = None,
     changed: Changed = Changed(),  # noqa: B008
     design: Annotated[
-        Design, Parameter(help="every learning rate with every seed, or the other seeds at the first one's best rate")
-    ] = "every",
+        Design | None,
+        Parameter(
+            help="how cells get their learning rates: every one with every seed; the other seeds at the first one's "
+            "best rate; or a search for the window, then all seeds at the best rate (by default as the scale has it)"
+        ),
+    ] = None,
+    max_runs: Annotated[
+        int | None, Parameter(converter=whole, help=f"of the search of each cell ({USUAL}; {MOST} for an unclear edge)")
+    ] = None,
     how: How = How(),  # noqa: B008
     only: Annotated[str, Parameter(help="only runs whose id or description contains this text")] = "",
     limit: Annotated[int | None, Parameter(converter=whole, help="train at most so many of the missing runs")] = None,
@@ -75,6 +84,8 @@ def run(
 
     recollect run fig1 --scale paper --dry-run
 
+    recollect run fig1 --design window --mixers attention,mamba --set task.vocabulary=split
+
     recollect run fig7 --mixers my.py:Mixer deltanet --seeds 1 2
 
     recollect run sweep.yaml --workers 4
@@ -85,13 +96,14 @@ def run(
         A name (`recollect list studies`), a YAML file with a grid, or a Python file with a function `specs()`.
     """
     how.check()
-    found, what = find(study, scale, changed.read())
-    if design == "best":
-        what = replace(what, scale=f"{what.scale} (best rate)".strip())
+    changes = changed.read()
+    found, what, designed = find(study, scale, changes, design)
     check_folder(out)
-    if limit is not None and limit < 0:
-        raise BadInput(f"--limit: must be 0 or more (got {limit})")
+    check_counts(designed, limit, max_runs)
     chosen = pick(what, only)
+    if designed == "window":
+        cells = what.tuned(chosen, max_runs or MOST)
+        return search(found, what, cells, how, store, out, dry_run=dry_run)
     todo = missing(chosen, store)
     if limit is not None:
         left_out = {case.spec.id for case in todo[limit:]}
@@ -100,16 +112,48 @@ def run(
     if dry_run:
         from recollect.cli.display.dry import report
 
-        report(what.name, chosen, todo, store, how.at_once(specs))
+        report(what, chosen, todo, store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
     preflight_foreign(specs)
     with closing(how.make(specs)) as executor:
         opened = Store(store, create=True)
-        bad = train_cases(what, chosen, todo, opened, executor, design)
+        bad = train_cases(what, chosen, todo, opened, executor, designed)
     if found is not None:
         draw(found, what.scale, opened, out)
     return 1 if bad else 0
+
+
+def search(study: Study | None, what: Sweep, cells: Cells, how: How, path: Path, out: Path, *, dry_run: bool) -> int:
+    """The same by search: the cells' windows, then the seeds at their best rates."""
+    searching, specs = Searching(what.name, what.scale, cells, whole=True), [cell.spec for _, cell in cells]
+    known = stored(path, searching)
+    if dry_run:
+        from recollect.cli.display.dry import report_search
+
+        report_search(what, searching, known, path, how.at_once(specs))
+        return 0
+    check_memory(specs, how.force)
+    preflight_foreign(specs)
+    wanted = any(cell.next(known, []) for _, cell in cells)
+    with closing(how.make(specs if wanted else [])) as executor:
+        opened = Store(path, create=True)
+        bad = searching.run(opened, executor)
+    if study is not None:
+        draw(study, what.scale, opened, out)
+    return 1 if bad else 0
+
+
+def check_counts(design: Design, limit: int | None, max_runs: int | None) -> None:
+    """Refuse numbers that cannot be meant."""
+    if limit is not None and limit < 0:
+        raise BadInput(f"--limit: must be 0 or more (got {limit})")
+    if limit is not None and design == "window":
+        raise BadInput("--limit: a search does not know its runs beforehand; --max-runs bounds those of each cell")
+    if max_runs is not None and design != "window":
+        raise BadInput(f"--max-runs is for --design window (got --design {design})")
+    if max_runs is not None and max_runs < 1:
+        raise BadInput(f"--max-runs: must be at least 1 (got {max_runs})")
 
 
 def draw(study: Study, scale: str, store: Store, out: Path) -> None:
@@ -127,14 +171,19 @@ def draw(study: Study, scale: str, store: Store, out: Path) -> None:
     print(f"report: {page}")
 
 
-def find(study: str, scale: str | None, changes: Changes) -> tuple[Study | None, Sweep]:
-    """A study of ours with its runs, or the runs of a file."""
+def find(study: str, scale: str | None, changes: Changes, design: Design | None) -> tuple[Study | None, Sweep, Design]:
+    """A study of ours with its runs, or the runs of a file; and how its cells get their learning rates."""
     if study.endswith(ENDINGS):
         if changes:
             raise BadInput(f"run {study}: --set, --mixers, --widths, --lrs and --seeds change a study; edit the file")
-        return None, read_sweep(Path(study), scale)
+        what, designed = read_sweep(Path(study), scale), design or "every"
+        named = f"{what.scale} ({DESIGNS[designed]})".strip() if designed != "every" else what.scale
+        return None, replace(what, scale=named), designed
     found, chosen = STUDIES.find(study), scale or "laptop"
-    return found, Sweep(found.name, chosen + CHANGED * bool(changes), found.cases(chosen, changes))
+    sized = found.sized(chosen, changes)
+    designed = design or sized.design
+    cases = found.cases(chosen, changes)
+    return found, Sweep(found.name, found.called(chosen, changes, designed), cases, sized.span), designed
 
 
 def pick(what: Sweep, only: str) -> list[Case]:

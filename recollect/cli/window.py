@@ -9,18 +9,14 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from recollect.cli.display.board import Board
-from recollect.cli.display.watch import describe_case, preflight_foreign, watched
+from recollect.cli.display.searching import Searching, stored
+from recollect.cli.display.watch import preflight_foreign
 from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
-from recollect.spec.events import Event, Started
-from recollect.store import DEFAULT, DONE, NoStore, Record, Store
-from recollect.studies import Case
-from recollect.sweep import RETRIES, Listener, sweep
-from recollect.sweep.executors import Executor
+from recollect.store import DEFAULT, DONE, Store
 from recollect.sweep.files import label
 from recollect.training.costs import check_memory
 from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
@@ -102,11 +98,13 @@ def window(
         return 0
     check_memory(specs, how.force)
     preflight_foreign(specs)
-    wanted = Searches(tuple(cells.values())).next(stored(store, cells), [])
+    searching = Searching(STUDY, "", list(cells.items()))
+    wanted = Searches(tuple(cells.values())).next(stored(store, searching), [])
     with closing(how.make(specs if wanted else [])) as executor:
         opened = Store(store, create=True)
-        bad = run_searches(cells, opened, executor)
-    searched = {name: find(name, cell, done(opened, cell)) for name, cell in cells.items()}
+        bad = searching.run(opened, executor)
+    done = {cell.spec.cell: opened.records(cell=cell.spec.cell, status=DONE) for cell in cells.values()}
+    searched = {name: find(name, cell, done[cell.spec.cell]) for name, cell in cells.items()}
     for name in [name for name, one in searched.items() if one is None]:
         print(f"{name}: no finished run", file=sys.stderr if json_ else sys.stdout)
     found = [one for one in searched.values() if one is not None]
@@ -148,67 +146,11 @@ def concerns(key: str, names: Sequence[str], everyone: Sequence[str]) -> bool:
     return option == key or not owners or bool(owners & set(names))
 
 
-def run_searches(cells: Mapping[str, CellSearch], store: Store, executor: Executor) -> int:
-    """Run all searches to their ends; the number of runs that raised or were lost."""
-    labels = {cell.spec.cell: label for label, cell in cells.items()}
-    known = [record for cell in cells.values() for record in done(store, cell)]
-    planner = Searches(tuple(cells.values()), executor.slots, begun(cells, store))
-    most = sum(max(cell.search.max_runs, cell.spent(known, [])) for cell in cells.values())
-    names: dict[str, str] = {}
-    board = Board(names, len(known), RETRIES, total=most)
-    head = f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}, {len(known)} done"
-    with watched(board, store, head) as hear:
-        store.link(STUDY, "", {record.id: labels[record.cell] for record in known})
-        sweep(planner, executor, store, enrolling(store, labels, names, hear))
-    return board.bad()
-
-
-def enrolling(store: Store, labels: Mapping[str, str], names: dict[str, str], hear: Listener) -> Listener:
-    """Listen for another, but first give every run that starts a name and a place in the study."""
-
-    def listen(event: Event) -> None:
-        if isinstance(event, Started) and event.run not in names:
-            record = store.record(event.run)
-            assert record is not None
-            names[event.run] = describe_case(Case(labels[record.cell], record.spec))
-            store.link(STUDY, "", {event.run: labels[record.cell]})
-        hear(event)
-
-    return listen
-
-
-def begun(cells: Mapping[str, CellSearch], store: Store) -> tuple[RunSpec, ...]:
-    """The runs in which an earlier search was stopped, as far as there is room for them."""
-    stopped = [record for record in store.records(study=STUDY) if record.status in ("pending", "running")]
-    out: list[RunSpec] = []
-    for cell in cells.values():
-        specs = [record.spec for record in stopped if record.cell == cell.spec.cell]
-        room = cell.search.max_runs - cell.spent(done(store, cell), [])
-        out += [spec for spec in specs if cell.search.holds(spec.train.lr)][: max(0, room)]
-    return tuple(out)
-
-
-def done(store: Store, cell: CellSearch) -> list[Record]:
-    """The finished runs of a cell in the range of its search."""
-    found = store.records(cell=cell.spec.cell, status=DONE)
-    return [record for record in found if cell.search.holds(record.spec.train.lr)]
-
-
-def stored(path: Path, cells: Mapping[str, CellSearch]) -> list[Record]:
-    """The finished runs of all cells, from a store that need not exist."""
-    try:
-        store = Store(path)
-    except NoStore:
-        return []
-    with closing(store):
-        return [record for cell in cells.values() for record in done(store, cell)]
-
-
 def explain(cells: Mapping[str, CellSearch], path: Path, workers: int) -> None:
     """What would be done: the runs that come first, and the most that all of them may take."""
     from recollect.cli.display.dry import print_costs
 
-    known, todo = stored(path, cells), list[RunSpec]()
+    known, todo = stored(path, Searching(STUDY, "", list(cells.items()))), list[RunSpec]()
     most = sum(cell.search.max_runs for cell in cells.values())
     print(f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}  store {path}")
     for name, cell in cells.items():

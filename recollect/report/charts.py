@@ -13,6 +13,7 @@ import altair as alt
 
 from recollect.report.style import OUTCOMES, looks
 from recollect.spec.protocols import ZOOLOGY
+from recollect.store import ACCURACY as ADDED
 
 Chart = dict[str, Any]
 HEIGHT = 240
@@ -39,13 +40,17 @@ class Charts:
         return cls(colour, alt.StrokeDash("label:N", title=None, scale=dashes))
 
     def lr(self) -> Chart:
-        """Mean line and min-max band of every cell, a dot a run; dashed lines where Zoology's grid is."""
+        """Mean line and min-max band of every cell, a dot a run; dashed lines where Zoology's grid is.
+
+        The seeds that were added at the best rate of a search are dots only: the line is the search's.
+        """
         log = alt.Scale(type="log", nice=False, padding=12)
         x = alt.X("lr:Q", title="learning rate (dashed: Zoology's grid)", scale=log)
         base = ROWS.encode(x=x, color=self.colour, detail=["cell:N", "label:N"])
         low, high = alt.Y("min(test):Q", title="test accuracy", scale=ACCURACY), alt.Y2("max(test):Q")
-        band = base.mark_area(opacity=0.15).encode(low, high)
-        line = base.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"), strokeDash=self.dash)
+        lined = base.transform_filter(alt.datum.tells != ADDED)
+        band = lined.mark_area(opacity=0.15).encode(low, high)
+        line = lined.mark_line(strokeWidth=1.5).encode(alt.Y("mean(test):Q"), strokeDash=self.dash)
         dots = base.mark_point(filled=True, size=36, opacity=0.8, cursor="pointer").encode(alt.Y("test:Q"), tooltip=RUN)
         grid = alt.Chart(alt.InlineData(values=[{"lr": lr} for lr in ZOOLOGY.lrs]))
         rules = grid.mark_rule(strokeDash=[2, 4], opacity=0.5, color="gray", clip=True).encode(x="lr:Q")

@@ -5,6 +5,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any
 
 from matplotlib.axes import Axes
 
@@ -14,17 +15,21 @@ from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
 from recollect.report.style import INK, Look, looks
 from recollect.spec.protocols import ZOOLOGY
-from recollect.store import Record
+from recollect.store import ACCURACY, Record
 from recollect.window import THRESHOLD, Window
-from recollect.window.select import accuracy, by_cell, by_label, by_lr, finished, window_of
+from recollect.window.select import Choice, accuracy, by_cell, by_label, by_lr, choose, finished, for_window, window_of
 
+Style = dict[str, Any]
 RAIL, GAP = 1.045, 0.04
 """Where the first window's bar lies, above an accuracy of 1, and how far apart two are."""
 
 
 @dataclass(frozen=True)
 class LRSeries:
-    """The runs under one label: mean and min-max over seeds at every learning rate, and the window of its cell."""
+    """The runs under one label: mean and min-max over seeds at every learning rate, and the window of its cell.
+
+    By search every learning rate has a run or two, and `best` are the seeds that were added at the best one.
+    """
 
     label: str
     mixer: str
@@ -34,6 +39,7 @@ class LRSeries:
     high: tuple[float, ...]
     dots: tuple[Record, ...]  # the runs, lowest learning rate first
     window: Window | None  # None where the label has several cells, or no finished run
+    best: Choice | None = None
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,7 @@ def lr_panel(runs: Runs, title: str, threshold: float = THRESHOLD) -> LRFigure:
 
 
 def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries:
-    rates = by_lr(records)
+    rates, added = by_lr(for_window(records)), [record for record in records if record.tells == ACCURACY]
     scores = [[accuracy(run) for run in found] for found in rates.values()]
     return LRSeries(
         label=label,
@@ -74,6 +80,7 @@ def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries
         high=tuple(map(max, scores)),
         dots=tuple(run for found in rates.values() for run in found),
         window=window_of(records, threshold) if len(by_cell(records)) == 1 else None,
+        best=choose(added),
     )
 
 
@@ -94,9 +101,11 @@ def draw_lr(value: LRFigure, axes: Axes, *, beside: bool = False) -> None:
         axes.plot(series.lrs, series.mean, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
         x, y = [run.spec.train.lr for run in series.dots], [accuracy(run) for run in series.dots]
         axes.scatter(x, y, s=7, color=look.colour, marker=look.marker, alpha=0.75, linewidth=0, clip_on=False, zorder=3)
+        _draw_best(series, look, axes)
         _draw_window(series, look, RAIL + GAP * place, axes)
     draw_floors(value.floors, axes, beside=beside)
-    axes.set(xlabel="learning rate (dashed: Zoology's grid)", ylabel="test accuracy", title=value.title)
+    added = "; diamonds: all seeds at the best" if any(series.best for series in value.series) else ""
+    axes.set(xlabel=f"learning rate (dashed: Zoology's grid{added})", ylabel="test accuracy", title=value.title)
     axes.set_ylim(-0.02, RAIL + GAP * max(1, len(value.series)))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
     legend(value.series, axes, beside=beside)
@@ -106,6 +115,21 @@ def outermost(tested: Sequence[float]) -> tuple[float, float]:
     """Where the axis of learning rates begins and ends: as far out as the bars of outcomes, or a little more."""
     first, *_, last = edges(sorted(set(tested)))
     return min(first, min(tested) / 1.25), max(last, max(tested) * 1.25)
+
+
+def _draw_best(series: LRSeries, look: Look, axes: Axes) -> None:
+    """The seeds at the best rate of a search: mean and min to max, beside the line of its single runs."""
+    if series.best is not None:
+        seen, mean = series.best.accuracies, series.best.mean
+        ends = [[mean - min(seen)], [max(seen) - mean]]
+        style: Style = {
+            "color": look.colour,
+            "marker": "D",
+            "markersize": 4.5,
+            "markeredgecolor": "white",
+            "capsize": 2.5,
+        }
+        axes.errorbar([series.best.lr], [mean], ends, linewidth=1, zorder=4, clip_on=False, **style)
 
 
 def _draw_window(series: LRSeries, look: Look, height: float, axes: Axes) -> None:

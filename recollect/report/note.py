@@ -4,7 +4,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from recollect.store import Record
+from recollect.store import WINDOW, Record
 from recollect.window.select import Select, finished, how_chosen
 
 
@@ -29,8 +29,13 @@ def note(records: Sequence[Record], scale: str, select: Select = "validation") -
     return "; ".join(filter(None, parts))
 
 
-def seeds(records: Iterable[Record]) -> str:
-    """How many seeds there are at each learning rate of each cell."""
+def seeds(records: Sequence[Record]) -> str:
+    """How many seeds there are at each learning rate of each cell; by search, how many runs, and seeds at the best."""
+    searched = Counter(record.cell for record in records if record.tells == WINDOW)
+    if searched:
+        added = [record for record in records if record.tells != WINDOW]
+        after = f", then {seeds(added)} at the best" if added else ""
+        return f"windows by search, {span(searched.values())} runs each{after}"
     counts = Counter((record.cell, record.spec.train.lr) for record in records).values()
     most = max(counts)
     few = "" if min(counts) == most else f"{min(counts)} to "

@@ -201,6 +201,7 @@ def _run(record: Record, cell: int, words: str | None, is_drawn: bool) -> Plain:
         "seconds": None if record.seconds is None else round(record.seconds, 1),
         "curves": thinned(result.get("curves", {})) if is_drawn else {},
     }
+    plain |= {"tells": record.tells} if record.tells else {}
     plain |= {"error": record.error} if record.error else {}
     return plain | ({"command": command(record.spec)} if words is None else {})
 

@@ -3,8 +3,20 @@
 from recollect.store.contents import Contents
 from recollect.store.lock import Writer, who_writes
 from recollect.store.merge import merge
-from recollect.store.records import DONE, STATUSES, Line, Record, Tally
+from recollect.store.records import ACCURACY, DONE, STATUSES, WINDOW, Line, Record, Tally, Tells
 from recollect.store.store import DEFAULT, NoStore, Store
 
-__all__ = ["DEFAULT", "DONE", "STATUSES", "Contents", "Line", "NoStore", "Record", "Store", "Tally", "Writer"]
-__all__ += ["merge", "who_writes"]
+__all__ = [
+    "ACCURACY",
+    "DEFAULT",
+    "DONE",
+    "STATUSES",
+    "WINDOW",
+    "Contents",
+    "Line",
+    "NoStore",
+    "Record",
+    "Store",
+    "Tally",
+]
+__all__ += ["Tells", "Writer", "merge", "who_writes"]

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
 
-from recollect.store.records import Curves, Record
+from recollect.store.records import ALL, Curves, Record, Tells
 from recollect.store.store import Store
 
 KEPT = 256
@@ -35,6 +35,7 @@ class Contents:
         self._records: dict[str, Record] = {}
         self._curves = lru_cache(KEPT)(store.curves)
         self._links = {place: store.labels(*place) for place in store.studies()}
+        self._tells = {place: store.tells(*place) for place in self._links}
         self._read: set[str | None] = set()
 
     def studies(self) -> list[tuple[str, str]]:
@@ -44,14 +45,19 @@ class Contents:
     def labelled(self, study: str, scale: str) -> list[tuple[str, Record]]:
         """The runs of a study at a scale under their labels, in the study's order."""
         self._need(study)
-        links = self._links.get((study, scale), {})
-        return [(label, self._records[run]) for run, label in links.items() if run in self._records]
+        links, tells = self._links.get((study, scale), {}), self._tells.get((study, scale), {})
+        known = ((label, self._records[run]) for run, label in links.items() if run in self._records)
+        return [(label, _telling(record, tells.get(record.id, ALL))) for label, record in known]
 
     def records(self, study: str | None = None) -> list[Record]:
-        """All runs, or those of a study at any scale; oldest first."""
+        """All runs, or those of a study at any scale; oldest first. One tells of what all its studies say."""
         self._need(study)
-        runs = {run for (name, _), links in self._links.items() if name == study for run in links}
-        return [record for run, record in self._records.items() if study is None or run in runs]
+        said: dict[str, set[Tells]] = {}
+        for place, links in self._links.items():
+            for run in links if study in (None, place[0]) else ():
+                said.setdefault(run, set()).add(self._tells[place].get(run, ALL))
+        found = [record for run, record in self._records.items() if study is None or run in said]
+        return [_telling(record, *said.get(record.id, ())) for record in found]
 
     def _need(self, study: str | None) -> None:
         """Read what is not there yet; after everything was read, nothing is."""
@@ -65,3 +71,8 @@ class Contents:
         if record.result is None or record.id in self._records:
             return record
         return replace(record, result=record.result | {"curves": LazyCurves(self._curves, record.id)})
+
+
+def _telling(record: Record, *tells: Tells) -> Record:
+    """The record as one who agrees on what it tells of; of all where there are several words or none."""
+    return replace(record, tells=tells[0]) if len(tells) == 1 and tells[0] != ALL else record

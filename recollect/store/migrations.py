@@ -32,7 +32,12 @@ def tell_below_chance(db: sqlite3.Connection) -> None:
             db.execute("UPDATE runs SET outcome = ?, result = ? WHERE id = ?", (BELOW, canonical(result), run))
 
 
-STEPS: tuple[Step, ...] = (find_studies_by_run, tell_below_chance)
+def say_what_runs_tell(db: sqlite3.Connection) -> None:
+    """To schema 4: a link says what its run tells of, as a search's runs tell of the window alone; so far, all."""
+    db.execute("ALTER TABLE study_runs ADD COLUMN tells TEXT NOT NULL DEFAULT ''")
+
+
+STEPS: tuple[Step, ...] = (find_studies_by_run, tell_below_chance, say_what_runs_tell)
 SCHEMA = 1 + len(STEPS)
 """The schema of this version; a new store begins with it."""
 

@@ -6,7 +6,7 @@ import re
 import sqlite3
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from recollect.spec import RunSpec
 
@@ -14,6 +14,14 @@ DONE = "done"
 STATUSES = ("pending", "running", DONE, "failed", "lost")
 ID = re.compile("[0-9a-f]{12}")
 Curves = dict[str, list[float | None]]
+
+Tells = Literal["", "window", "accuracy"]
+"""What a run tells of in a study: of everything; of the window alone, as a search chose it; of the accuracy alone, as
+it is one of the seeds at the rate that a search found best."""
+ALL: Tells = ""
+WINDOW: Tells = "window"
+ACCURACY: Tells = "accuracy"
+PARTIAL = (WINDOW, ACCURACY)
 
 
 @dataclass(frozen=True)
@@ -31,6 +39,7 @@ class Record:
     provenance: dict[str, Any]
     seconds: float | None
     first_loss: float | None = None
+    tells: Tells = ALL  # in the study that it was asked for in; a run of many studies that disagree tells of all
 
     @property
     def is_done(self) -> bool:

@@ -22,7 +22,21 @@ from recollect.errors import BadInput, plain, sentence
 from recollect.spec import RunSpec, canonical
 from recollect.store.lock import lock
 from recollect.store.migrations import SCHEMA, migrate, transaction
-from recollect.store.records import DONE, ID, STATUSES, Curves, Line, Record, Specs, Tally, as_curves, as_line
+from recollect.store.records import (
+    ALL,
+    DONE,
+    ID,
+    PARTIAL,
+    STATUSES,
+    Curves,
+    Line,
+    Record,
+    Specs,
+    Tally,
+    Tells,
+    as_curves,
+    as_line,
+)
 
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
@@ -42,7 +56,8 @@ CREATE TABLE arrays (
     blob BLOB NOT NULL, PRIMARY KEY (run, name, step)
 );
 CREATE TABLE study_runs (
-    study TEXT NOT NULL, scale TEXT NOT NULL, run TEXT NOT NULL, label TEXT NOT NULL, PRIMARY KEY (study, scale, run)
+    study TEXT NOT NULL, scale TEXT NOT NULL, run TEXT NOT NULL, label TEXT NOT NULL, tells TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (study, scale, run)
 );
 CREATE INDEX study_runs_by_run ON study_runs (run);
 """
@@ -176,20 +191,24 @@ class Store:
                 "INSERT OR IGNORE INTO runs (id, cell, spec, status, created, updated) VALUES (?, ?, ?, ?, ?, ?)", rows
             )
 
-    def link(self, study: str, scale: str, labels: dict[str, str]) -> None:
-        """Say that runs belong to a study, under a label each."""
-        rows = [(study, scale, run, label) for run, label in labels.items()]
+    def link(self, study: str, scale: str, labels: dict[str, str], tells: Mapping[str, Tells] | None = None) -> None:
+        """Say that runs belong to a study, under a label each, and what they tell of there, if not of all."""
         with self.transaction():
-            self.db.executemany("INSERT OR REPLACE INTO study_runs VALUES (?, ?, ?, ?)", rows)
+            self._link(study, scale, labels, tells or {})
 
-    def enrol(self, study: str, scale: str, labels: dict[str, str]) -> None:
+    def _link(self, study: str, scale: str, labels: dict[str, str], tells: Mapping[str, Tells]) -> None:
+        rows = [(study, scale, run, label, tells.get(run, ALL)) for run, label in labels.items()]
+        query = "INSERT OR REPLACE INTO study_runs (study, scale, run, label, tells) VALUES (?, ?, ?, ?, ?)"
+        self.db.executemany(query, rows)
+
+    def enrol(self, study: str, scale: str, labels: dict[str, str], tells: Mapping[str, Tells] | None = None) -> None:
         """Say that exactly these runs make up a study; what no study wants any more and never began is forgotten."""
         with self.transaction():
             self.db.execute("DELETE FROM study_runs WHERE study = ? AND scale = ?", (study, scale))
-        self.link(study, scale, labels)
-        self.db.execute(
-            "DELETE FROM runs WHERE status = 'pending' AND attempt = 0 AND id NOT IN (SELECT run FROM study_runs)"
-        )
+            self._link(study, scale, labels, tells or {})
+            self.db.execute(
+                "DELETE FROM runs WHERE status = 'pending' AND attempt = 0 AND id NOT IN (SELECT run FROM study_runs)"
+            )
 
     def release(self) -> None:
         """Nothing is running: whoever wrote before is gone, or has just stopped."""
@@ -335,6 +354,12 @@ class Store:
         query = "SELECT run, label FROM study_runs WHERE study = ? AND scale = ? ORDER BY rowid"
         rows = self.db.execute(query, (study, scale))
         return {row["run"]: plain(row["label"]) for row in rows}
+
+    def tells(self, study: str, scale: str) -> dict[str, Tells]:
+        """Run -> what it tells of, for those of a study's runs that do not tell of all."""
+        query = "SELECT run, tells FROM study_runs WHERE study = ? AND scale = ?"
+        found = {row["run"]: row["tells"] for row in self.db.execute(query, (study, scale))}
+        return {run: tells for run, tells in found.items() if tells in PARTIAL}
 
     def find(self, prefix: str) -> Record:
         """One run by the beginning of its id."""

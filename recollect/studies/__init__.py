@@ -4,7 +4,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from recollect.spec.registry import Registry
-from recollect.studies.study import CHANGED, SCALES, Case, Changes, Scale, Study, Variant
+from recollect.studies.study import DESIGNS, SCALES, Case, Changes, Design, Scale, Study, Variant, runs_of
 
 FILES = (
     "demo",
@@ -23,4 +23,4 @@ def read(name: str) -> Study:
 
 STUDIES = Registry("study", ((name, read(name)) for name in FILES))
 
-__all__ = ["CHANGED", "SCALES", "STUDIES", "Case", "Changes", "Scale", "Study", "Variant"]
+__all__ = ["DESIGNS", "SCALES", "STUDIES", "Case", "Changes", "Design", "Scale", "Study", "Variant", "runs_of"]

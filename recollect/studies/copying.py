@@ -7,6 +7,8 @@ from recollect.studies.study import Scale
 
 ROPE = {"model.mixer.positions": "rope"}
 SHORT = {"task.min_length": 4, "task.max_length": 8, "task.context": 40, "task.eval_lengths": (4, 8, 16)}
+SPAN = (1e-5, 1e-1)
+"""Copying is learned at lower rates than recall."""
 
 COPY_PAPER = Scale(
     protocol="jelassi",
@@ -20,6 +22,7 @@ COPY_DESK = Scale(
     lrs=rates(-3.5, -1.5, 2),
     seeds=LAPTOP.seeds,
     shapes=((128, 2),),
+    span=SPAN,
     fields={"train.batch_size": 32},
 )
 COPY_LAPTOP = Scale(
@@ -27,6 +30,7 @@ COPY_LAPTOP = Scale(
     lrs=rates(-3.5, -2, 2),
     seeds=LAPTOP.seeds,
     shapes=((64, 2),),
+    span=SPAN,
     fields={**SHORT, "train.steps": 1500, "train.batch_size": 32},
 )
 COPY_SMOKE = replace(

@@ -10,6 +10,11 @@ STUDY = Study(
     title="Accuracy against learning rate, two layers",
     figure="lr",
     models=pick(ATTENTION, MAMBA, HYENA),
-    scales={"smoke": SMOKE, "laptop": replace(LAPTOP, lrs=LAPTOP.lrs[1:]), "desk": DESK, "paper": PAPER},
+    scales={
+        "smoke": SMOKE,
+        "laptop": replace(LAPTOP, lrs=LAPTOP.lrs[1:], design="window"),
+        "desk": replace(DESK, design="window"),
+        "paper": PAPER,
+    },
     minutes={"laptop": 30, "desk": 440},
 )

@@ -12,9 +12,7 @@ STUDY = Study(
     models=pick(ATTENTION, MAMBA),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16,), 2, 4)),
-        "laptop": replace(
-            LAPTOP, lrs=rates(-4, -1, 1), seeds=ONE, shapes=shapes((32,), 2, 6), fields={"train.steps": 1000}
-        ),
+        "laptop": replace(LAPTOP, shapes=shapes((64,), 2, 6), design="window"),
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE, shapes=shapes((64,), 2, 12)),
         "paper": replace(PAPER, shapes=shapes((64, 128, 256, 512), 2, 12)),
     },

@@ -7,6 +7,8 @@ from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, shapes
 from recollect.studies.study import Study, Variant
 
 LARGE = "mamba, state of 32"
+SPAN = (1e-5, 1.0)
+"""DeltaNet's window is wider than the range in which others are looked for."""
 
 STUDY = Study(
     title="Accuracy against learning rate, one layer of newer models",
@@ -14,8 +16,8 @@ STUDY = Study(
     models={**pick(TWO_LAYERS, MAMBA, MAMBA2, DELTANET), LARGE: Variant("mamba", {"model.mixer.d_state": 32})},
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
-        "laptop": replace(LAPTOP, shapes=((64, 1),), without=(LARGE,)),
-        "desk": replace(DESK, shapes=((64, 1),)),
+        "laptop": replace(LAPTOP, shapes=((64, 1),), without=(LARGE,), design="window", span=SPAN),
+        "desk": replace(DESK, shapes=((64, 1),), design="window", span=SPAN),
         "paper": replace(PAPER, shapes=shapes((64, 128, 256), 1)),
     },
     minutes={"laptop": 24, "desk": 530},

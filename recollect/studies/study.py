@@ -1,18 +1,27 @@
 """What a study is: a question as data. Models x settings x shapes x learning rates x seeds, at four scales."""
 
 import itertools
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Literal
 
 from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 from recollect.spec.protocols import Fields
 from recollect.studies.words import Measures, differences, measure
+from recollect.window.tuned import MOST, USUAL
 
 SCALES = ("smoke", "laptop", "desk", "paper")
-CHANGED = " (changed)"
-"""Ends the name of a scale whose runs the user has changed: claims are fixed for the unchanged ones."""
+Design = Literal["every", "best", "window"]
+DESIGNS: dict[Design, str] = {"every": "every rate", "best": "best rate", "window": "by search"}
+"""How a cell gets its learning rates, in words: each of the scale's with every seed; each with the first seed, then the
+others at the best; by a search for the window, then all seeds at the best."""
+
+TWINS = {"train.steps": "train.epochs", "train.warmup_steps": "train.warmup"}
+TWINS |= {other: one for one, other in TWINS.items()}
+"""Fields that say the same thing in two ways."""
 
 Shape = tuple[int, int]
 """Width and number of layers."""
@@ -34,11 +43,19 @@ class Variant:
     fields: Fields = field(default_factory=dict)
 
 
+def runs_of(design: Design, lrs: int, seeds: int) -> tuple[int, int]:
+    """How many runs a cell with so many learning rates and seeds gets by a design, usually and at most."""
+    if design == "window":
+        return USUAL + seeds, MOST + seeds
+    return (lrs * seeds if design == "every" else lrs + seeds - 1,) * 2
+
+
 @dataclass(frozen=True)
 class Scale:
     """How large a study is run.
 
     `own` are fields of single models, by label; `remark` is what its runs cannot tell (`Study.note` says the rest).
+    `design` is how cells get their learning rates unless the user says otherwise, `span` where a search looks for them.
     """
 
     protocol: str
@@ -50,6 +67,12 @@ class Scale:
     own: Mapping[str, Fields] = field(default_factory=dict)
     without: tuple[str, ...] = ()
     remark: str = ""
+    design: Design = "every"
+    span: tuple[float, float] = (1e-4, 1e-1)
+
+    def runs(self, design: Design) -> tuple[int, int]:
+        """How many runs a cell gets, usually and at most."""
+        return runs_of(design, len(self.lrs), len(self.seeds))
 
 
 @dataclass(frozen=True)
@@ -65,18 +88,34 @@ class Changes:
     def __bool__(self) -> bool:
         return self != Changes()
 
+    def __str__(self) -> str:
+        """In words; they name the runs, so that those of other changes stand apart."""
+        lists = {"widths": self.widths, "lrs": self.lrs, "seeds": self.seeds}
+        words = [*self.mixers, *(f"{name}={value}" for name, value in self._fields().items())]
+        words += [f"{name} {' '.join(f'{value:g}' for value in found)}" for name, found in lists.items() if found]
+        return "; ".join(words)
+
+    def _fields(self) -> dict[str, str]:
+        """By name, values as YAML has them."""
+        fields = sorted(self.fields.items())
+        return {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields}
+
     def apply(self, scale: Scale) -> Scale:
-        """The scale with these widths, rates and seeds; every width with every depth that the scale has."""
+        """The scale with these widths, rates and seeds; every width with every depth that the scale has.
+
+        A search looks between the outermost of the rates.
+        """
         depths = dict.fromkeys(depth for _, depth in scale.shapes)
         shapes = tuple(itertools.product(self.widths, depths)) or scale.shapes
-        return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds)
+        span = (min(self.lrs), max(self.lrs)) if self.lrs else scale.span
+        return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds, span=span)
 
     def choose(self, models: Mapping[str, Variant]) -> dict[str, Variant]:
         """The models that are named, by label or mixer; a user's `file.py:Class` joins them."""
         if not self.mixers:
             return dict(models)
         chosen: dict[str, Variant] = {}
-        for name in self.mixers:
+        for name in itertools.chain(*([name] if name in models else name.split(",") for name in self.mixers)):
             found = {label: model for label, model in models.items() if name in (label, model.mixer)}
             if not found and ":" not in name:
                 raise unknown("--mixers", name, {*models, *(model.mixer for model in models.values())})
@@ -108,9 +147,19 @@ class Study:
         All of the first seed come first: a figure that is stopped early has all models in it.
         """
         wanted = changes or Changes()
-        found = wanted.apply(self._scale(scale))
+        found = self.sized(scale, wanted)
         axes = itertools.product(found.seeds, found.lrs, self._cells(found, wanted))
         return [Case(cell.label, cell.spec.at(lr, seed)) for seed, lr, cell in axes]
+
+    def sized(self, scale: str, changes: Changes) -> Scale:
+        """One of its scales with what the user wants otherwise."""
+        return changes.apply(self._scale(scale))
+
+    def called(self, scale: str, changes: Changes, design: Design) -> str:
+        """The name under which runs are kept: the scale's, and what is otherwise than the study has it there."""
+        words = [str(changes), DESIGNS[design] if design != self._scale(scale).design else ""]
+        told = "; ".join(filter(None, words))
+        return f"{scale} ({told})" if told else scale
 
     def cells(self, scale: str) -> tuple[Case, ...]:
         """One run of every cell, made once; each stands for as many as the scale has learning rates times seeds."""
@@ -143,8 +192,9 @@ class Study:
         models = {label: model for label, model in wanted.choose(self.models).items() if label not in scale.without}
         for (label, model), setting, shape in itertools.product(models.items(), scale.settings, scale.shapes):
             sizes = dict(zip(("model.d_model", "model.n_layers"), shape, strict=True))
-            own = {**model.fields, **scale.own.get(label, {}), **wanted.fields}
-            fields = {**scale.fields, **setting, **sizes, **own}
+            base = {**scale.fields, **setting, **sizes, **model.fields, **scale.own.get(label, {})}
+            fields = {key: value for key, value in base.items() if TWINS.get(key) not in wanted.fields}
+            fields |= wanted.fields
             spec = make_spec(self.task, model.mixer, fields, protocol=scale.protocol, where=self.name)
             made.setdefault(spec, Case(label, spec))
         return list(made.values())

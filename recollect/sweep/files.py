@@ -31,7 +31,9 @@ from recollect.spec import RunSpec
 from recollect.spec.compose import flatten, make_spec
 from recollect.spec.files import load_module, pin, read_mapping
 from recollect.spec.rates import PER_DECADE, on_lattice
-from recollect.studies import Case
+from recollect.studies import Case, Design, runs_of
+from recollect.window import TunedCell
+from recollect.window.reading import grouped
 
 SHORT = {"lr": "train.lr", "steps": "train.steps", "d_model": "model.d_model", "n_layers": "model.n_layers"}
 KEYS = {"name", "protocol", "task", "mixer", "model", "train", "compute", "seed", "numerics", *SHORT}
@@ -44,11 +46,30 @@ Choices = dict[str, list[Any]]
 
 @dataclass(frozen=True)
 class Sweep:
-    """A named list of runs; `scale` is empty where the file knows none."""
+    """A named list of runs; `scale` is empty where the file knows none.
+
+    Where their learning rates are searched instead, it is for the cells and seeds of the runs, in the `span` (if none
+    is given, between their outermost learning rates).
+    """
 
     name: str
     scale: str
     cases: list[Case]
+    span: tuple[float, float] | None = None
+
+    def runs(self, design: Design) -> tuple[int, int]:
+        """How many runs a design takes, usually and at most."""
+        cells = grouped((case.spec.cell, case.spec) for case in self.cases).values()
+        axes = [({spec.train.lr for spec in specs}, {spec.seed for spec in specs}) for specs in cells]
+        low, high = zip(*(runs_of(design, len(lrs), len(seeds)) for lrs, seeds in axes), strict=True)
+        return sum(low), sum(high)
+
+    def tuned(self, cases: Sequence[Case], most: int) -> list[tuple[str, TunedCell]]:
+        """The cells of some of its runs under their labels, each to be searched with at most so many runs."""
+        lrs = [case.spec.train.lr for case in self.cases]
+        seeds, span = tuple(dict.fromkeys(case.spec.seed for case in self.cases)), self.span or (min(lrs), max(lrs))
+        cells = {case.spec.cell: case for case in reversed(cases)}
+        return [(case.label, TunedCell.of(case.spec, seeds, span, most)) for case in reversed(cells.values())]
 
 
 def read_sweep(file: Path, scale: str | None = None) -> Sweep:

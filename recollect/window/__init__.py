@@ -6,6 +6,7 @@ from recollect.window.found import Found, find, wider_matrix
 from recollect.window.measure import THRESHOLD, Estimate, Window, measure
 from recollect.window.reading import Rate, Reading, sensitivity
 from recollect.window.search import Ask, Search
+from recollect.window.tuned import TunedCell
 
 __all__ = [
     "THRESHOLD",
@@ -17,6 +18,7 @@ __all__ = [
     "Reading",
     "Search",
     "Searches",
+    "TunedCell",
     "Window",
     "even_grid_runs",
     "find",

@@ -33,6 +33,9 @@ RELIABLE = 0.75
 SURE = 0.9
 """That there is no window is said where it is this probable; from 1 - SURE on, a window comes with a warning."""
 
+NEARLY = 0.01
+"""Accuracies of single seeds that differ by less do not tell which learning rate is better."""
+
 QUANTILES = 200
 
 
@@ -148,12 +151,13 @@ def measure(
     known = edges(fit(grid, outside(gone, found)))
     exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
     lower, upper, width = _estimates(known, grid) if exists else (None, None, None)
-    middle = (known.lower.median + known.upper.median) / 2  # among equally accurate rates the nearest to it is best
+    middle = (known.lower.median + known.upper.median) / 2
+    top = max(rate.accuracy for rate in found) - NEARLY
     return Window(
         lower=lower,
         upper=upper,
         width=width,
-        best_lr=max(found, key=lambda rate: (rate.accuracy, -abs(rate.x - middle))).lr,
+        best_lr=min((rate for rate in found if rate.accuracy >= top), key=lambda rate: abs(rate.x - middle)).lr,
         rates=tuple(found),
         sensitivity=sensitivity(chosen),
         holes=tuple(gone),

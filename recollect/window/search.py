@@ -3,7 +3,8 @@
 Pure: from what is finished and what is under way to what comes next. First, and until one succeeds, runs that fill the
 range evenly; then always the learning rate whose run is expected to tell most about the two edges, a run under way
 being counted as what is expected of it; at last, or once both edges are known well enough, runs inside the window that
-look for holes. Every run has a seed of its own, because an edge belongs to the average over seeds. No run is stopped
+look for holes. After its `usual` runs a search goes on for an edge only that is not known well enough, if some run
+succeeded at all. Every run has a seed of its own, because an edge belongs to the average over seeds. No run is stopped
 for being worse than others.
 """
 
@@ -49,7 +50,11 @@ class Ask(NamedTuple):
 
 @dataclass(frozen=True)
 class Search:
-    """A search between two learning rates; `max_runs` counts every run of the cell in the range, also earlier ones."""
+    """A search between two learning rates; `max_runs` counts every run of the cell in the range, also earlier ones.
+
+    `usual` are the runs after which only an unclear edge is worth another (None: all are usual); seeds of others are
+    `kept`, never drawn.
+    """
 
     low: float = 1e-5
     high: float = 1e-1
@@ -57,6 +62,8 @@ class Search:
     tolerance: float = 0.1
     threshold: float = THRESHOLD
     first_seed: int = 0
+    usual: int | None = None
+    kept: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
         if not 0 < self.low < self.high:
@@ -92,7 +99,7 @@ class Search:
     ) -> list[Ask]:
         """Up to `count` runs, most wanted first; none when the edges are known or the runs are spent."""
         seen = [reading for reading in finished if self.holds(reading.lr)]
-        used = {run.seed for runs in (finished, under_way, lost) for run in runs}
+        used = set(self.kept) | {run.seed for runs in (finished, under_way, lost) for run in runs}
         pending = [math.log10(ask.lr) for ask in under_way]
         out: list[Ask] = []
         while len(out) < count:
@@ -111,15 +118,19 @@ class Search:
         low, high = self.grid.low, self.grid.high
         found = rates(seen, self.threshold)
         start, end = widest_gap([*(reading.x for reading in seen), *pending], low, high)
-        if end - start > (high - low) / START * 1.01 or not any(rate.solved for rate in found):
+        usual = min(self.usual or self.max_runs, self.max_runs)
+        left -= self.max_runs - usual
+        if not any(rate.solved for rate in found):
+            return (start + end) / 2 if left > 0 else None
+        if end - start > (high - low) / START * 1.01:
             return (start + end) / 2
         gone = holes(low, high, found)
         kept = outside(gone, seen)  # in the order in which they ended
         posterior = after(self.grid, tuple((run.x, run.accuracy >= self.threshold) for run in kept))
         known = edges(posterior)
         settled = self._settled(known)
-        if settled or left <= self.max_runs // RESERVE:
-            probe = self._probe(known, posterior, found, gone, pending)
+        if settled or 0 < left <= usual // RESERVE:
+            probe = self._probe(known, posterior, found, gone, pending) if left > 0 else None
             if settled or probe is not None:
                 return probe
         return self._most_informative(posterior, pending)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
-from recollect.store import Record
+from recollect.store import ACCURACY, WINDOW, Record
 from recollect.window import THRESHOLD, Reading, Window, measure, readings
 from recollect.window.reading import grouped
 
@@ -54,6 +54,16 @@ def finished(records: Iterable[Record]) -> list[Record]:
     return [record for record in records if record.is_done]
 
 
+def for_accuracy(records: Sequence[Record]) -> list[Record]:
+    """The runs that may tell an accuracy: all but those that a search chose, as long as there are others."""
+    return [record for record in records if record.tells != WINDOW] or list(records)
+
+
+def for_window(records: Sequence[Record]) -> list[Record]:
+    """The runs that may tell a window: all but the seeds added at the best rate, as long as there are others."""
+    return [record for record in records if record.tells != ACCURACY] or list(records)
+
+
 def by_cell(records: Iterable[Record]) -> dict[str, list[Record]]:
     """Cell -> its records, in the order given."""
     return grouped((record.cell, record) for record in records)
@@ -73,9 +83,10 @@ def by_label(labelled: Labelled) -> dict[str, list[Record]]:
 def choose(records: Sequence[Record], select: Select = "validation") -> Choice | None:
     """One cell at the learning rate with the best mean accuracy over seeds; the middle one among equals.
 
-    None where no run is finished.
+    Where a search chose the rate, the runs that were added there for the accuracy tell it alone. None where no run is
+    finished.
     """
-    rates = by_lr(records)
+    rates = by_lr(for_accuracy(finished(records)))
     if not rates:
         return None
     means = {lr: statistics.fmean(accuracy(run, select) for run in runs) for lr, runs in rates.items()}
@@ -89,15 +100,16 @@ def choose(records: Sequence[Record], select: Select = "validation") -> Choice |
 def narrowest(records: Sequence[Record], select: Select = "validation") -> list[Record]:
     """The runs of the narrowest cell that recalls, else of the widest, at its best learning rate."""
     cells = sorted(by_cell(finished(records)).values(), key=lambda runs: runs[0].spec.model.d_model)
-    choices = [choice for runs in cells if (choice := choose(runs, select)) is not None]
-    recalling = [choice for choice in choices if choice.mean >= THRESHOLD]
-    places = [(choice.cell, choice.lr) for choice in recalling or choices[::-1]]
-    return [run for run in finished(records) if (run.cell, run.spec.train.lr) in places[:1]]
+    choices = [(choice, runs) for runs in cells if (choice := choose(runs, select)) is not None]
+    recalling = [found for found in choices if found[0].mean >= THRESHOLD]
+    for choice, runs in (recalling or choices[::-1])[:1]:
+        return [run for run in for_accuracy(runs) if run.spec.train.lr == choice.lr]
+    return []
 
 
 def window_of(records: Sequence[Record], threshold: float = THRESHOLD) -> Window | None:
     """The window of one cell's runs; None where none is finished."""
-    found = tuple(readings(records, records[0].cell)) if records else ()
+    found = tuple(readings(for_window(records), records[0].cell)) if records else ()
     return _measured(found, records[0].spec.train.steps, threshold) if found else None
 
 

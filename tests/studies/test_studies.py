@@ -100,6 +100,12 @@ def test_a_user_changes_anything() -> None:
         study.cases("laptop", Changes(mixers=("mambo",)))
 
 
+@pytest.mark.parametrize(("given", "steps"), [("train.epochs", 16 * 196), ("train.steps", 16)])
+def test_a_users_budget_wins_over_the_scales_in_either_word(given: str, steps: int) -> None:
+    cases = STUDIES["fig1"].cases("desk", Changes({given: 16, "task.vocabulary": "split"}))
+    assert {(case.spec.train.steps, case.spec.task.model_dump()["vocabulary"]) for case in cases} == {(steps, "split")}
+
+
 def test_changed_runs_stand_beside_the_studys_own_and_are_judged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -110,7 +116,7 @@ def test_changed_runs_stand_beside_the_studys_own_and_are_judged(
     assert not end.value.code
     assert "0 supported, 0 contradicted, 3 open" in capsys.readouterr().out
     store = Store(tmp_path / "recollect.db")
-    assert len(store.labels("fig1", "smoke (changed)")) == 2
+    assert len(store.labels("fig1", "smoke (attention; seeds 7)")) == 2
     assert not store.labels("fig1", "smoke")
     store.close()
 
@@ -128,7 +134,7 @@ def test_the_other_seeds_may_be_kept_for_the_best_rate(tmp_path: Path, monkeypat
     assert sorted((run.spec.train.lr, run.spec.seed) for run in runs) == sorted(
         [(1e-3, 1), (1e-2, 1), (choice.lr, 2), (choice.lr, 3)]
     )
-    assert set(store.statuses()) == set(store.labels("fig1", "smoke (changed) (best rate)"))
+    assert set(store.statuses()) == set(store.labels("fig1", "smoke (attention; seeds 1 2 3; best rate)"))
     store.close()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from recollect.spec import RecallOptions
-from recollect.studies import CHANGED, STUDIES, Case, Study
+from recollect.studies import STUDIES, Case, Study
 
 SCALED = [(study, scale) for study in STUDIES.values() for scale in study.scales if scale != "paper"]
 COUNTS = re.compile(
@@ -104,7 +104,7 @@ def test_what_is_written_down_states_no_counts(study: Study) -> None:
         assert not COUNTS.search(scale.remark)
     if "paper" in study.scales:
         assert study.note("paper") == study.scales["paper"].remark
-    assert study.note(f"laptop{CHANGED}") == study.note("") == ""
+    assert study.note("laptop (seeds 1)") == study.note("") == ""
 
 
 @pytest.mark.parametrize("study", STUDIES.values(), ids=lambda study: study.name)

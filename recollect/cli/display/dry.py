@@ -5,11 +5,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from recollect.cli.display.board import duration
+from recollect.cli.display.searching import Searching
 from recollect.cli.display.watch import describe_case
 from recollect.spec import RunSpec
 from recollect.spec.compose import flatten
-from recollect.store import NoStore, Store
-from recollect.studies import Case
+from recollect.store import NoStore, Record, Store
+from recollect.studies import DESIGNS, Case
+from recollect.sweep.files import Sweep
 from recollect.training.costs import costs, gpu_hours
 
 SHOWN = 3
@@ -17,10 +19,11 @@ LONG = 86400.0
 """Seconds from which on an estimate is also given for a GPU."""
 
 
-def report(name: str, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int) -> None:
+def report(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int) -> None:
     """Print the number of runs, parameters, time, and the first specs."""
     cells = len({case.spec.cell for case in chosen})
-    print(f"{name}: {len(chosen)} runs in {cells} cells, {len(todo)} to do  store {store}")
+    print(f"{what.name}: {len(chosen)} runs in {cells} cells, {len(todo)} to do  store {store}")
+    print_designs(what)
     if not todo:
         return
     for line in spans([case.spec for case in chosen]):
@@ -31,6 +34,30 @@ def report(name: str, chosen: Sequence[Case], todo: Sequence[Case], store: Path,
         for part, value in case.spec.model_dump(mode="json").items():
             fields = flatten(value) if isinstance(value, dict) else {"": value}
             print(f"  {part}: " + ", ".join(f"{key} {json.dumps(field)}".strip() for key, field in fields.items()))
+
+
+def report_search(what: Sweep, searching: Searching, known: Sequence[Record], store: Path, workers: int) -> None:
+    """The same of a search, which does not know its runs beforehand: how many there may be, and which come first."""
+    most = sum(cell.most(known) for _, cell in searching.cells)
+    spent = sum(cell.spent(known, []) for _, cell in searching.cells)
+    print(f"{what.name}: at most {most} runs in {len(searching.cells)} cells, {spent} done  store {store}")
+    print_designs(what)
+    todo: list[RunSpec] = []
+    for label, cell in searching.cells:
+        if found := cell.next(known, []):
+            todo += [cell.spec] * (cell.most(known) - cell.spent(known, []))
+            print(f"  {describe_case(Case(label, found[0]))} is next; {cell.spent(known, [])} runs are there")
+    for line in spans([cell.spec for _, cell in searching.cells]):
+        print(line)
+    if todo:
+        print_costs(todo, store, workers)
+
+
+def print_designs(what: Sweep) -> None:
+    """What each way to get learning rates costs, in runs of all cells."""
+    counts = {design: what.runs(design) for design in DESIGNS}
+    told = (f"{design} {low:,}" + f" to {high:,}" * (high > low) for design, (low, high) in counts.items())
+    print(f"  --design: {', '.join(told)} runs")
 
 
 def print_costs(specs: Sequence[RunSpec], store: Path, workers: int) -> None:

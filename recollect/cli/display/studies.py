@@ -31,9 +31,10 @@ def costs(study: Study) -> Table:
     for column in range(4):
         table.add_column(no_wrap=column < 3, style="dim" if column == 3 else "")
     for name, scale in study.scales.items():
-        cells, each = study.cells(name), len(scale.lrs) * len(scale.seeds)
+        cells, (each, most) = study.cells(name), scale.runs(scale.design)
         time = time_of(study, name, [cell.spec for cell in cells], each)
-        table.add_row(f"  {name}", f"{each * len(cells):,} runs", time, Text(study.note(name)))
+        runs = f"{each * len(cells):,} runs" + f" (at most {most * len(cells):,})" * (most > each)
+        table.add_row(f"  {name}", runs, time, Text(study.note(name)))
     table.add_row()
     return table
 

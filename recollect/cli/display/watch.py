@@ -4,17 +4,14 @@ import shlex
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import Literal
 
 from recollect.cli.display.board import Board, show
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.store import Store
-from recollect.studies import Case
+from recollect.studies import Case, Design
 from recollect.sweep import RETRIES, BestRate, Grid, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
 from recollect.sweep.files import Sweep
-
-Design = Literal["every", "best"]
 
 
 def preflight_foreign(specs: Sequence[RunSpec]) -> None:

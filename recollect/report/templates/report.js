@@ -17,7 +17,7 @@ function runRow(run, label) {
   const cell = cells[run.cell];
   return {
     run: run.id, cell: cell.id, label: label ?? cell.label, mixer: cell.mixer, lr: run.lr, seed: run.seed,
-    outcome: run.outcome, kind: kindOf(run.outcome), rank: ORDER.indexOf(kindOf(run.outcome)), test: run.test ?? 0,
+    outcome: run.outcome, kind: kindOf(run.outcome), rank: ORDER.indexOf(kindOf(run.outcome)), test: run.test ?? 0, tells: run.tells,
   };
 }
 

@@ -1,0 +1,118 @@
+"""`recollect run --design window`: a study by search, its links, its figure, stopping and going on."""
+
+from pathlib import Path
+
+import pytest
+
+from recollect.cli.display.board import Watcher
+from recollect.spec.events import Event, Started
+from recollect.store import ACCURACY, WINDOW, Contents, Store
+from tests.cli.test_cli import call
+
+Capsys = pytest.CaptureFixture[str]
+STUDY = ("run", "fig1", "--scale", "smoke", "--executor", "inline")
+SMOKE = (*STUDY, "--design", "window", "--max-runs", "3")
+NAME = "smoke (attention; seeds 0 7; by search)"
+WORDS = (*SMOKE, "--mixers", "attention", "--seeds", "0", "7")
+
+
+@pytest.fixture(autouse=True)
+def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setattr("recollect.cli.run.draw", lambda study, scale, store, out: print(f"drawn: {scale}"))
+
+
+def runs(name: str = NAME) -> list[tuple[int, str]]:
+    """Seed and what it tells of, of every finished run of the study."""
+    store = Store(Path("recollect.db"))
+    found = [(run.spec.seed, run.tells) for _, run in Contents(store).labelled("fig1", name) if run.is_done]
+    store.close()
+    return sorted(found)
+
+
+WHOLE = [(0, ACCURACY), (1, WINDOW), (2, WINDOW), (3, WINDOW), (7, ACCURACY)]
+
+
+def test_a_study_by_search_says_of_every_run_what_it_tells_of(capsys: Capsys) -> None:
+    code, out, err = call(capsys, *WORDS)
+    assert (code, out) == (0, f"drawn: {NAME}\n")
+    assert f"fig1 at scale {NAME}: at most 5 runs in 1 cell, 0 done" in err
+    assert runs() == WHOLE
+    assert call(capsys, *WORDS)[0] == 0
+    assert runs() == WHOLE
+    assert len(Store(Path("recollect.db")).statuses()) == len(WHOLE)
+
+
+@pytest.mark.parametrize("after", [2, 4])
+def test_it_goes_on_where_it_was_stopped(capsys: Capsys, monkeypatch: pytest.MonkeyPatch, after: int) -> None:
+    heard: list[Event] = []
+
+    def stop(self: Watcher, event: Event) -> None:
+        heard.append(event)
+        if sum(isinstance(one, Started) for one in heard) == after:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Watcher, "hear", stop)
+        assert call(capsys, *WORDS)[0] == 130
+    assert len(runs()) == after - 1
+    assert call(capsys, *WORDS)[0] == 0
+    assert runs() == WHOLE
+    begun = Store(Path("recollect.db")).record(heard[-1].run)
+    assert begun is not None
+    assert (begun.status, begun.attempt) == ("done", 2)
+
+
+def test_runs_of_another_search_are_shared(capsys: Capsys) -> None:
+    call(capsys, *WORDS)
+    assert call(capsys, *SMOKE, "--mixers", "attention", "--seeds", "0", "7", "9")[0] == 0
+    assert runs("smoke (attention; seeds 0 7 9; by search)") == [*WHOLE, (9, ACCURACY)]
+    assert len(Store(Path("recollect.db")).statuses()) == len(WHOLE) + 1
+
+
+def test_what_was_changed_is_in_the_name_and_stands_apart(capsys: Capsys) -> None:
+    for word in ("split", "shared"):
+        words = ("--mixers", "attention,mamba", "--set", f"task.vocabulary={word}", "--seeds", "0", "--max-runs", "1")
+        assert call(capsys, *STUDY, "--design", "window", *words)[0] == 0
+    store = Store(Path("recollect.db"))
+    names = [f"smoke (attention,mamba; task.vocabulary={word}; seeds 0; by search)" for word in ("shared", "split")]
+    assert [scale for _, scale in store.studies()] == names
+    for name, word in zip(names, ("shared", "split"), strict=True):
+        found = Contents(store).labelled("fig1", name)
+        assert {label for label, _ in found} == {"attention", "mamba"}
+        assert {run.spec.task.model_dump()["vocabulary"] for _, run in found} == {word}
+
+
+def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) -> None:
+    code, out, _ = call(capsys, *WORDS, "--dry-run")
+    assert code == 0
+    assert "fig1: at most 5 runs in 1 cells, 0 done" in out
+    assert "--design: every 4, best 3, window 14 to 22 runs" in out
+    assert "attention, lr 0.00316228, seed 1 is next; 0 runs are there" in out
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_sweep_file_can_be_searched_too(capsys: Capsys, tmp_path: Path) -> None:
+    from tests.cli.test_run import SWEEP
+
+    (tmp_path / "sweep.yaml").write_text(SWEEP)
+    code, out, _ = call(capsys, "run", "sweep.yaml", "--design", "window", "--dry-run")
+    assert code == 0, out
+    assert "is next; 0 runs are there" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--design", "window", "--limit", "3"), "a search does not know its runs beforehand"),
+        (("--design", "window", "--max-runs", "0"), "--max-runs: must be at least 1"),
+        (("--design", "every", "--max-runs", "5"), "--max-runs is for --design window"),
+        (("--design", "window", "--lrs", "1e-3", "2e-3"), "less than half a decade"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(capsys: Capsys, tmp_path: Path, words: tuple[str, ...], message: str) -> None:
+    code, out, err = call(capsys, *STUDY, *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert list(tmp_path.iterdir()) == []
