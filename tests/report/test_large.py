@@ -7,12 +7,12 @@ import pytest
 from recollect.report.write import write_report
 from recollect.store import Contents, Store
 from tests.support.browser import chromium, find_chromium
-from tests.support.invented import fill, three_thousand
+from tests.support.invented import fill, thousands
 
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
-    records = three_thousand()
+    records = thousands()
     assert len(records) == 3000
     return Store(fill(tmp_path_factory.mktemp("large") / "s.db", records, "fig1"))
 
@@ -23,12 +23,12 @@ def page(store: Store) -> Path:
     return file
 
 
-def test_three_thousand_runs_make_a_small_page(page: Path) -> None:
+def test_thousands_runs_make_a_small_page(page: Path) -> None:
     assert page.stat().st_size < 15e6
 
 
 @pytest.mark.skipif(find_chromium() is None, reason="no Chromium here; `make browser` installs Debian's")
-def test_the_page_of_three_thousand_runs_opens_whole(page: Path, tmp_path: Path) -> None:
+def test_the_page_of_thousands_runs_opens_whole(page: Path, tmp_path: Path) -> None:
     program = find_chromium()
     assert program is not None
     with chromium(program, tmp_path) as browser:

@@ -68,11 +68,14 @@ def records_of(
     return [record_of(spec, *behaviour(spec.train.lr, spec.seed)) for spec in specs]
 
 
-def three_thousand() -> list[Record]:
-    """3,000 finished runs of 50 points, in 100 cells."""
+def thousands(depths: Sequence[int] = (1,)) -> list[Record]:
+    """3,000 finished runs of 50 points in 100 cells, for every depth."""
     fields: dict[str, Any] = {"task__vocab_size": 200, "train__steps": 2000}
-    cells = itertools.product(MIXERS, (8, 16, 32, 64), (8, 16, 32, 64, 128))
-    made = [tiny(mixer, model__d_model=width, task__length=length, **fields) for mixer, width, length in cells]
+    cells = itertools.product(depths, (8, 16, 32, 64), (8, 16, 32, 64, 128), MIXERS)
+    made = [
+        tiny(mixer, model__d_model=width, task__length=length, model__n_layers=depth, **fields)
+        for depth, width, length, mixer in cells
+    ]
     runs = [(spec.at(lr, seed), *behaviour(lr, seed)) for spec in made for lr in LRS for seed in (1, 2, 3)]
     return [replace(record_of(*run), result=result_of(*run, points=50)) for run in runs]
 
