@@ -33,6 +33,8 @@ class Mamba(MatrixMixer):
         super().__init__()
         assert options.dt_rank is not None
         self.options, self.scan = options, pick("selective_scan", place.kernel)
+        self.step = pick("softplus_linear", place.kernel)
+        self.gate = pick("gate", place.kernel) if options.gate else None
         inner, N, R = options.expand * place.d_model, options.d_state, options.dt_rank
         self.sizes = [R, N, N]  # of δ, B, C
         self.in_proj = nn.Linear(place.d_model, 2 * inner if options.gate else inner, bias=False)
@@ -68,7 +70,7 @@ class Mamba(MatrixMixer):
         dtype = self.D.dtype
         v = self.conv(F.linear(x, self.in_proj.weight[: self.D.numel()]).to(dtype))
         delta, B, C = self.x_proj(v).split(self.sizes, dim=-1)
-        dt = F.softplus(self.dt_proj(delta).to(dtype))
+        dt = self.step(delta, self.dt_proj.weight, self.dt_proj.bias)
         B, C = B.to(dtype), C.to(dtype)
         if self.options.positions == "rope":
             B, C = turn(B, C)
@@ -76,7 +78,7 @@ class Mamba(MatrixMixer):
 
     def _gate(self, y: Tensor, x: Tensor) -> Tensor:
         """The rows y, gated by the same rows of x and projected."""
-        if self.options.gate:
-            y = y * F.silu(F.linear(x, self.in_proj.weight[self.D.numel() :]))
+        if self.gate is not None:
+            y = self.gate(y, F.linear(x, self.in_proj.weight[self.D.numel() :]))
         out: Tensor = self.out_proj(y)
         return out

@@ -27,6 +27,7 @@ OPS: dict[str, dict[Kernel, str]] = {
     "selective_scan": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "sigmoid_gate": {"numba": "numba", "torch": "torch", "loop": "torch"},
     "softmax": {"numba": "torch", "torch": "torch", "loop": "torch"},
+    "softplus_linear": {"numba": "numba", "torch": "torch", "loop": "torch"},
     "ssd": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "token_shift": {"numba": "numba", "torch": "torch", "loop": "torch"},
     "window_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},

@@ -118,6 +118,17 @@ def larger(typing: Any, a: Any, b: Any) -> Any:
     return a(a, b), emit
 
 
+@builtin
+def where_negative(typing: Any, x: Any, a: Any, b: Any) -> Any:
+    """a's numbers where x is negative, b's elsewhere."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        zero = context.get_constant_null(x)
+        return builder.select(builder.fcmp_ordered("<", given[0], zero), *given[1:])
+
+    return a(x, a, b), emit
+
+
 def _between(symbol: Callable[[Any, Any], Any], instruction: str) -> None:
     """An operator between lanes, or between lanes and a number."""
 
@@ -142,45 +153,69 @@ def _between(symbol: Callable[[Any, Any], Any], instruction: str) -> None:
 _between(operator.add, "fadd")
 _between(operator.sub, "fsub")
 _between(operator.mul, "fmul")
+_between(operator.truediv, "fdiv")
 
 
-def _series(terms: int) -> list[float]:
-    """2^f for f from -1/2 to 1/2 as 1 + c_1 f + c_2 f² + ..., exact at 0, by interpolation: 5 terms have 1.1e-7."""
-    rest = np.polynomial.Chebyshev.interpolate(lambda f: np.expm1(f * math.log(2)) / f, terms - 1, [-0.5, 0.5 + 1e-9])
-    return [1.0, *rest.convert(kind=np.polynomial.Polynomial).coef]
+def _series(f: Callable[[Any], Any], terms: int, low: float, high: float) -> list[float]:
+    """Coefficients c_0, c_1, ... of the polynomial that meets f in some points between low and high."""
+    met = np.polynomial.Chebyshev.interpolate(f, terms - 1, [low, high])
+    return [float(c) for c in met.convert(kind=np.polynomial.Polynomial).coef]
 
 
-SERIES = _series(5)
+POWER = [1.0, *_series(lambda x: np.expm1(x * math.log(2)) / x, 5, -0.5, 0.5 + 1e-9)]  # of 2^x, exact at 0
+LOGARITHM = _series(lambda x: np.log1p(x + 0.5) / (x + 0.5), 10, -0.5, 0.5)  # of log(1 + z) / z in z - 1/2
+
+
+def _polynomial(builder: Any, x: Any, coefficients: list[float]) -> Any:
+    """c_0 + c_1 x + c_2 x² + ..."""
+    made = _all(x, coefficients[-1])
+    for c in coefficients[-2::-1]:
+        made = builder.fadd(builder.fmul(made, x, flags=("contract",)), _all(x, c), flags=("contract",))
+    return made
+
+
+def _all(x: Any, number: float) -> Any:
+    """Lanes like x, each this number in single precision."""
+    return ir.Constant(x.type, [float(np.float32(number))] * WIDTH)
+
+
+def _one_by_one(builder: Any, x: Any, function: str) -> Any:
+    """A function of LLVM's, lane after lane."""
+    call = builder.module.declare_intrinsic(function, [x.type.element])
+    for i in (ir.Constant(ir.IntType(32), i) for i in range(WIDTH)):
+        x = builder.insert_element(x, builder.call(call, [builder.extract_element(x, i)]), i)
+    return x
 
 
 @builtin
 def power_of_two(typing: Any, x: Any) -> Any:
-    """2^x for x <= 0; in single precision with a relative error of 2e-7, and exactly 0 where it would be subnormal."""
+    """2^x for x <= 0; in single precision with a relative error of 3e-7, and exactly 0 where it would be subnormal."""
 
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        if x.dtype == types.float32:
-            return _power_of_two(builder, given[0])
-        one = builder.module.declare_intrinsic("llvm.exp2", [context.get_value_type(x.dtype)])
-        made = given[0]
-        for i in (ir.Constant(ir.IntType(32), i) for i in range(WIDTH)):
-            made = builder.insert_element(made, builder.call(one, [builder.extract_element(made, i)]), i)
-        return made
+        single = x.dtype == types.float32
+        return _power_of_two(builder, given[0]) if single else _one_by_one(builder, given[0], "llvm.exp2")
 
     return x(x), emit
 
 
 def _power_of_two(builder: Any, x: Any) -> Any:
     """2^k 2^f with x = k + f; adding SHIFT rounds to k and leaves k + 127 in the last bits."""
-    bits = ir.VectorType(ir.IntType(32), WIDTH)
-
-    def all_of(number: float) -> Any:
-        return ir.Constant(x.type, [float(np.float32(number))] * WIDTH)
-
-    x = builder.select(builder.fcmp_ordered("<", x, all_of(-127)), all_of(-127), x)
-    shifted = builder.fadd(x, all_of(float(SHIFT)))
-    f = builder.fsub(x, builder.fsub(shifted, all_of(float(SHIFT))))
-    made = all_of(SERIES[-1])
-    for term in SERIES[-2::-1]:
-        made = builder.fadd(builder.fmul(made, f, flags=("contract",)), all_of(term), flags=("contract",))
+    bits, shift = ir.VectorType(ir.IntType(32), WIDTH), _all(x, float(SHIFT))
+    x = builder.select(builder.fcmp_ordered("<", x, _all(x, -127)), _all(x, -127), x)
+    shifted = builder.fadd(x, shift)
+    f = builder.fsub(x, builder.fsub(shifted, shift))
     scale = builder.shl(builder.bitcast(shifted, bits), ir.Constant(bits, [23] * WIDTH))
-    return builder.fmul(made, builder.bitcast(scale, x.type))
+    return builder.fmul(_polynomial(builder, f, POWER), builder.bitcast(scale, x.type))
+
+
+@builtin
+def log_of_one_and(typing: Any, z: Any) -> Any:
+    """log(1 + z) for z from 0 to 1; in single precision with a relative error of 2e-7."""
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        if z.dtype == types.float32:
+            about = builder.fsub(given[0], _all(given[0], 0.5))
+            return builder.fmul(given[0], _polynomial(builder, about, LOGARITHM))
+        return _one_by_one(builder, builder.fadd(given[0], _all(given[0], 1.0)), "llvm.log")
+
+    return z(z), emit

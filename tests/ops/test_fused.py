@@ -11,6 +11,7 @@ from recollect.ops.causal_conv import causal_conv_loop, causal_conv_numba, causa
 from recollect.ops.gate import gate_numba, gate_torch
 from recollect.ops.rms_norm import rms_norm_numba, rms_norm_torch, unit
 from recollect.ops.rows import take_rows
+from recollect.ops.softplus_linear import softplus_linear_numba, softplus_linear_torch
 
 Form = Callable[..., Tensor]
 
@@ -81,3 +82,20 @@ def test_rows_are_taken_and_their_gradients_added_up() -> None:
     at = torch.tensor([[4, 0, 4], [2, 2, 2]])
     assert_same(take_rows(x, at), torch.take_along_dim(x, at.unsqueeze(-1), dim=1), inputs)
     assert take_rows(x.unsqueeze(-1), at).shape == (2, 3, 3, 1)
+
+
+@pytest.mark.parametrize(("width", "rank"), [(1, 1), (16, 4), (37, 3)])
+@pytest.mark.parametrize("scale", [1.0, 1e-3])
+def test_the_compiled_softplus_equals_its_equation_with_all_gradients(width: int, rank: int, scale: float) -> None:
+    x, weight, bias = inputs = draw((2, 5, rank), (width, rank), (width,), scale=scale)
+    assert_same(softplus_linear_numba(*inputs), softplus_linear_torch(x, weight, bias), inputs)
+
+
+def test_the_compiled_softplus_is_accurate_in_single_precision_and_at_the_ends() -> None:
+    x = torch.linspace(-80, 80, 1001).view(1, -1, 1)
+    one, none = torch.ones(1, 1), torch.zeros(1)
+    exact = torch.log1p(torch.exp(-x.double().abs())) + x.double().clamp(min=0)
+    torch.testing.assert_close(softplus_linear_numba(x, one, none).double(), exact, rtol=1e-5, atol=0)
+    ends = torch.tensor([-torch.inf, torch.nan, torch.inf]).view(1, -1, 1)
+    expected = torch.tensor([0.0, torch.nan, torch.inf]).view(1, -1, 1)
+    torch.testing.assert_close(softplus_linear_numba(ends, one, none), expected, equal_nan=True)

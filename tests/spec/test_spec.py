@@ -116,7 +116,8 @@ def test_a_spec_says_which_form_of_every_op_runs() -> None:
         "answer_loss": "answer_loss_numba",
     }
     bare = make_spec("mqar", "mamba", {"model.mixer.d_conv": 0, "model.block": "mixer", "compute.kernel": "torch"})
-    assert bare.forms() == {"selective_scan": "selective_scan_torch", "answer_loss": "answer_loss_torch"}
+    ops = ("softplus_linear", "selective_scan", "gate", "answer_loss")
+    assert bare.forms() == {op: f"{op}_torch" for op in ops}
 
 
 def test_a_resolved_spec_hides_no_size() -> None:

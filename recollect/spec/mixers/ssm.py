@@ -52,7 +52,9 @@ class HyenaOptions(TurnedOptions):
 class MambaOptions(MixerOptions):
     """S6: a diagonal state-space model whose step, input and output follow the token."""
 
-    card: ClassVar[Card] = Card("Gu & Dao 2024", "E D N + E D (d_conv - 1)", "#D55E00", "s", ("selective_scan",))
+    card: ClassVar[Card] = Card(
+        "Gu & Dao 2024", "E D N + E D (d_conv - 1)", "#D55E00", "s", ("softplus_linear", "selective_scan")
+    )
     name: Literal["mamba"] = "mamba"
     d_state: PositiveInt = Field(16, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -66,7 +68,7 @@ class MambaOptions(MixerOptions):
         return self.model_copy(update={"dt_rank": self.dt_rank or math.ceil(d_model / 16)})
 
     def uses(self) -> tuple[str, ...]:
-        return (*conv(self.d_conv), *self.card.ops)
+        return (*conv(self.d_conv), *self.card.ops, *(("gate",) if self.gate else ()))
 
 
 class Mamba2Options(MixerOptions):
