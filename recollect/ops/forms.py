@@ -16,6 +16,7 @@ Kernel: TypeAlias = str
 
 OPS: dict[str, dict[Kernel, str]] = {
     "answer_loss": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "bias_gelu": {"numba": "numba", "torch": "torch", "loop": "torch"},
     "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "delta": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "gate": {"numba": "numba", "torch": "torch", "loop": "torch"},

@@ -165,6 +165,8 @@ def _series(f: Callable[[Any], Any], terms: int, low: float, high: float) -> lis
 POWER = [1.0, *_series(lambda x: np.expm1(x * math.log(2)) / x, 5, -0.5, 0.5 + 1e-9)]  # of 2^x, exact at 0
 LOGARITHM = _series(lambda x: np.log1p(x + 0.5) / (x + 0.5), 10, -0.5, 0.5)  # of log(1 + z) / z in z - 1/2
 
+TAIL = [0.0, 0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429]
+
 
 def _polynomial(builder: Any, x: Any, coefficients: list[float]) -> Any:
     """c_0 + c_1 x + c_2 x² + ..."""
@@ -180,8 +182,9 @@ def _all(x: Any, number: float) -> Any:
 
 
 def _one_by_one(builder: Any, x: Any, function: str) -> Any:
-    """A function of LLVM's, lane after lane."""
-    call = builder.module.declare_intrinsic(function, [x.type.element])
+    """A function of the C library's, lane after lane."""
+    kind = x.type.element
+    call = cgutils.get_or_insert_function(builder.module, ir.FunctionType(kind, [kind]), function)
     for i in (ir.Constant(ir.IntType(32), i) for i in range(WIDTH)):
         x = builder.insert_element(x, builder.call(call, [builder.extract_element(x, i)]), i)
     return x
@@ -193,7 +196,7 @@ def power_of_two(typing: Any, x: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         single = x.dtype == types.float32
-        return _power_of_two(builder, given[0]) if single else _one_by_one(builder, given[0], "llvm.exp2")
+        return _power_of_two(builder, given[0]) if single else _one_by_one(builder, given[0], "exp2")
 
     return x(x), emit
 
@@ -216,6 +219,26 @@ def log_of_one_and(typing: Any, z: Any) -> Any:
         if z.dtype == types.float32:
             about = builder.fsub(given[0], _all(given[0], 0.5))
             return builder.fmul(given[0], _polynomial(builder, about, LOGARITHM))
-        return _one_by_one(builder, builder.fadd(given[0], _all(given[0], 1.0)), "llvm.log")
+        return _one_by_one(builder, given[0], "log1p")
 
     return z(z), emit
+
+
+@builtin
+def upper_tail(typing: Any, x: Any) -> Any:
+    """1 - Φ(x) for x >= 0, Φ the normal distribution's; in single precision with an error of 1e-7.
+
+    Abramowitz & Stegun 1964, 7.1.26.
+    """
+
+    def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
+        (z,), half = given, _all(given[0], 0.5)
+        root = ir.Constant(z.type, [math.sqrt(0.5)] * WIDTH)
+        z = builder.fmul(z, _all(z, math.sqrt(0.5)) if x.dtype == types.float32 else root)
+        if x.dtype != types.float32:
+            return builder.fmul(half, _one_by_one(builder, z, "erfc"))
+        t = builder.fdiv(_all(z, 1), builder.fadd(_all(z, 1), builder.fmul(_all(z, 0.3275911), z)))
+        decay = _power_of_two(builder, builder.fmul(builder.fmul(z, z), _all(z, -LOG2E)))
+        return builder.fmul(builder.fmul(_polynomial(builder, t, TAIL), half), decay)
+
+    return x(x), emit

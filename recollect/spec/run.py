@@ -144,7 +144,8 @@ class RunSpec(Frozen):
         """The ops that its model and its loss are made of, each once."""
         own = [op for mixer in self.model.mixers for op in mixer.uses()]
         norms = ["rms_norm"] if "mamba" in self.model.blocks else []
-        return tuple(dict.fromkeys([*own, *norms, "answer_loss"]))
+        mlps = ["bias_gelu"] if "mixer+mlp" in self.model.blocks and self.model.mlp == "gelu" else []
+        return tuple(dict.fromkeys([*own, *norms, *mlps, "answer_loss"]))
 
     def forms(self) -> dict[str, str]:
         """Op -> the function that its kernel runs."""

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from recollect.mixers import Mixer, Place, place_mixer
 from recollect.mixers.mixer import rows_at
 from recollect.mixers.parts import RMSNorm
-from recollect.ops.forms import KERNELS, Kernel
+from recollect.ops.forms import KERNELS, Kernel, pick
 from recollect.spec import ModelSpec, RunSpec
 from recollect.spec.run import Block as BlockKind
 from recollect.training.initialisation import initialise
@@ -22,13 +22,14 @@ from recollect.training.initialisation import initialise
 class MLP(nn.Module):
     """fc2(gelu(fc1(x))), token by token."""
 
-    def __init__(self, d_model: int, expansion: int) -> None:
+    def __init__(self, d_model: int, expansion: int, kernel: Kernel) -> None:
         super().__init__()
         self.fc1 = nn.Linear(d_model, expansion * d_model)
         self.fc2 = nn.Linear(expansion * d_model, d_model)
+        self.gelu = pick("bias_gelu", kernel)
 
     def forward(self, x: Tensor) -> Tensor:
-        y: Tensor = self.fc2(nn.functional.gelu(self.fc1(x)))
+        y: Tensor = self.fc2(self.gelu(nn.functional.linear(x, self.fc1.weight), self.fc1.bias))
         return y
 
 
@@ -59,7 +60,7 @@ class Block(nn.Module):
 def build_mlp(spec: ModelSpec, place: Place) -> nn.Module:
     """The block's second half: GELU, or RWKV-4's channel mix, which also looks at the token before."""
     if spec.mlp == "gelu":
-        return MLP(place.d_model, spec.mlp_expansion)
+        return MLP(place.d_model, spec.mlp_expansion, place.kernel)
     from recollect.mixers.rwkv4 import ChannelMix
 
     return ChannelMix(place.d_model, spec.mlp_expansion, place.layer, place.n_layers)

@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from recollect.ops.bias_gelu import bias_gelu_numba, bias_gelu_torch
 from recollect.ops.causal_conv import causal_conv_loop, causal_conv_numba, causal_conv_torch
 from recollect.ops.gate import gate_numba, gate_torch
 from recollect.ops.rms_norm import rms_norm_numba, rms_norm_torch, unit
@@ -99,3 +100,17 @@ def test_the_compiled_softplus_is_accurate_in_single_precision_and_at_the_ends()
     ends = torch.tensor([-torch.inf, torch.nan, torch.inf]).view(1, -1, 1)
     expected = torch.tensor([0.0, torch.nan, torch.inf]).view(1, -1, 1)
     torch.testing.assert_close(softplus_linear_numba(ends, one, none), expected, equal_nan=True)
+
+
+@pytest.mark.parametrize("width", [1, 16, 37])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 5.0])
+def test_the_compiled_gelu_equals_its_equation_with_all_gradients(width: int, scale: float) -> None:
+    inputs = draw((2, 5, width), (width,), scale=scale)
+    assert_same(bias_gelu_numba(*inputs), bias_gelu_torch(*inputs), inputs)
+
+
+def test_the_compiled_gelu_is_accurate_in_single_precision() -> None:
+    x = torch.linspace(-30, 30, 4001).view(1, 1, -1)
+    made = bias_gelu_numba(x, torch.zeros(4001)).double()
+    torch.testing.assert_close(made, F.gelu(x.double()), rtol=2e-7, atol=5e-7)
+    assert bias_gelu_numba(torch.full((1, 1, 1), torch.nan), torch.zeros(1)).isnan().all()

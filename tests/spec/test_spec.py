@@ -109,10 +109,11 @@ def test_a_kernel_without_a_form_of_an_op_is_refused(monkeypatch: pytest.MonkeyP
 
 
 def test_a_spec_says_which_form_of_every_op_runs() -> None:
-    hyena = make_spec("mqar", "hyena").forms()
+    hyena = make_spec("mqar", "hyena", protocol="paper").forms()
     assert hyena == {
         "causal_conv": "causal_conv_numba",
         "long_conv": "long_conv_torch",
+        "bias_gelu": "bias_gelu_numba",
         "answer_loss": "answer_loss_numba",
     }
     bare = make_spec("mqar", "mamba", {"model.mixer.d_conv": 0, "model.block": "mixer", "compute.kernel": "torch"})
