@@ -85,8 +85,8 @@ class Attention(HeadMixer):
         if self.options.positions == "rope":
             q, k = rotate(q, i.squeeze(-1).unsqueeze(-2)), rotate(k)
         scale = 1.0 if self.options.positions == "t5" else 1 / math.sqrt(q.shape[-1])
-        scores = (q * scale) @ k.transpose(-1, -2) + self._bias(distance, q.dtype)
-        weights: Tensor = self.softmax(scores, self._hidden(distance))
+        scores, bias = (q * scale) @ k.transpose(-1, -2), self._bias(distance, q.dtype)
+        weights: Tensor = self.softmax(scores if bias is None else scores + bias, self._hidden(distance))
         return weights
 
     def _hidden(self, distance: Tensor) -> Tensor:
@@ -97,14 +97,14 @@ class Attention(HeadMixer):
         reach[self.n_heads // 2 :] = distance.shape[-1]
         return (distance < 0) | (distance > reach.view(-1, 1, 1))
 
-    def _bias(self, distance: Tensor, dtype: torch.dtype) -> Tensor | float:
-        """What the distance (..., 1, Q, L) adds to the scores, (..., H, Q, L)."""
+    def _bias(self, distance: Tensor, dtype: torch.dtype) -> Tensor | None:
+        """What the distance (..., 1, Q, L) adds to the scores, (..., H, Q, L), if anything."""
         if self.options.positions == "alibi":
             heads = torch.arange(1, self.n_heads + 1, device=distance.device, dtype=dtype)
             return -(2.0 ** (-8 * heads / self.n_heads)).view(-1, 1, 1) * distance
         if self.options.positions == "t5":
             return self.bias_table[t5_bucket(distance.squeeze(-3))].movedim(-1, -3)
-        return 0.0
+        return None
 
 
 def t5_bucket(distance: Tensor) -> Tensor:

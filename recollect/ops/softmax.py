@@ -6,4 +6,4 @@ from torch import Tensor
 
 def softmax_torch(scores: Tensor, hidden: Tensor) -> Tensor:
     """Scores (..., Q, L) to weights that are 0 where `hidden`, which is broadcast against them."""
-    return scores.masked_fill(hidden, -torch.inf).softmax(dim=-1)
+    return torch.where(hidden, -torch.inf, scores).softmax(dim=-1)
