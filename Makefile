@@ -1,4 +1,4 @@
-.PHONY: setup demo test prove bench lint browser
+.PHONY: setup demo test prove bench bench-compare lint browser
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp
@@ -33,6 +33,9 @@ bench: $(STAMP)  ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks.sweep
 	$(BIN)/python -m benchmarks.report
 	$(BIN)/python -m benchmarks.mixers
+
+bench-compare: $(STAMP)  ## another commit's step beside this one's: REF=<commit> [ARGS="--only mamba --cells 64"]
+	$(BIN)/python -m benchmarks.compare $(REF) $(ARGS)
 
 demo: $(STAMP)  ## a small real study, ending with its figure and the report page
 	$(BIN)/recollect run demo --store demo/recollect.db --out demo
