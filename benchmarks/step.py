@@ -15,7 +15,8 @@ from benchmarks.timing import take_turns
 from recollect.spec.compose import make_spec
 from recollect.tasks import Supply, make_task
 from recollect.training.execute import initial_model, prepare
-from recollect.training.trainer import Trainer, tensors
+from recollect.training.feed import place
+from recollect.training.trainer import Trainer
 
 CELL = {"task.rows": "fresh", "train.steps": 1000, "train.eval_every": 1000}
 STEPS = 3
@@ -38,7 +39,7 @@ def plain() -> Callable[[], object]:
     supply, number = Supply(task, spec.seed, spec.train.batch_size), iter(range(10**9))
 
     def step() -> float:
-        tokens, at, target = tensors(supply.batch(next(number)), torch.device("cpu"))
+        tokens, at, target, *_ = place(supply.batch(next(number)), torch.device("cpu"))
         labels = torch.full_like(tokens, -100).scatter_(1, at, target)
         return plain_step(model, optimiser, tokens, labels)
 

@@ -25,7 +25,12 @@ def answer_loss_loop(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor,
 
 
 def answer_loss_torch(x: Tensor, weight: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
-    """The same, never holding all logits: the gradient is made in the forward pass, piece by piece."""
+    """The same, never holding all logits: the gradient is made in the forward pass, piece by piece.
+
+    That is for a CPU's cache; another device takes all logits at once, in a few large kernels.
+    """
+    if x.device.type != "cpu":
+        return answer_loss_loop(x, weight, target)
     needs = torch.is_grad_enabled() and (x.requires_grad or weight.requires_grad)
     loss, right = _AnswerLoss.apply(x, weight, target, needs)
     return loss, right

@@ -1,6 +1,7 @@
 """Under autocast the projections are half as precise; recurrences, norms and gates stay in full precision."""
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from functools import wraps
 from typing import Any, TypeVar
 
@@ -8,6 +9,12 @@ import torch
 from torch import Tensor
 
 Op = TypeVar("Op", bound=Callable[..., Tensor])
+
+
+def autocast(device: torch.device, half: bool) -> AbstractContextManager[None]:
+    """bfloat16 where matrices are multiplied, or not; a device that only counts shapes knows neither."""
+    known = torch.amp.is_autocast_available(device.type)
+    return torch.autocast(device.type, torch.bfloat16, enabled=half) if known else nullcontext()
 
 
 def full(x: Any) -> Any:
@@ -20,7 +27,7 @@ def in_full(op: Op) -> Op:
 
     @wraps(op)
     def run(*args: Any, **options: Any) -> Tensor:
-        with torch.autocast(args[0].device.type, enabled=False):
+        with autocast(args[0].device, half=False):
             return op(*map(full, args), **options)
 
     return run  # type: ignore[return-value]

@@ -18,8 +18,10 @@ from torch.utils.checkpoint import checkpoint
 
 from recollect.ops.compiled import Array, in_parallel, threaded
 from recollect.ops.lanes import LOG2E, WIDTH, lanes, power_of_two, put, total, zeros_like
+from recollect.ops.recurrence import recur
 
-CHUNK = 32  # steps that the form for any device takes at once
+CHUNK = 32  # steps that the form for any device takes at once on a CPU, and at least elsewhere
+NUMBERS = 2**26  # states that it makes at once elsewhere: a quarter of a gigabyte, in few kernels
 STEPS = 8  # between two states that the compiled form keeps: those of some channels fit into the nearest cache
 
 
@@ -37,9 +39,9 @@ def selective_scan_loop(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, 
 def selective_scan_torch(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """The same in chunks, on any device; the backward pass computes the states of a chunk again."""
     h = torch.zeros_like(A).expand(len(x), -1, -1)
-    rows = []
-    for start in range(0, x.shape[1], CHUNK):
-        chunk = slice(start, start + CHUNK)
+    rows, steps = [], CHUNK if x.device.type == "cpu" else max(CHUNK, NUMBERS // (len(x) * A.numel()))
+    for start in range(0, x.shape[1], steps):
+        chunk = slice(start, start + steps)
         inputs = (h, x[:, chunk], dt[:, chunk], A, B[:, chunk], C[:, chunk])
         y, h = checkpoint(_scan_chunk, *inputs, use_reentrant=False, preserve_rng_state=False)
         rows.append(y)
@@ -47,20 +49,9 @@ def selective_scan_torch(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor,
 
 
 def _scan_chunk(h: Tensor, x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor) -> tuple[Tensor, Tensor]:
-    """h_t C_t over a chunk that starts from the state h, and its last state.
-
-    By doubling: each pass joins what a step has seen with what the steps before that have seen. Decays are only
-    multiplied, never divided, so a product that underflows is a state forgotten.
-    """
+    """h_t C_t over a chunk that starts from the state h, and its last state."""
     a = torch.exp(dt.unsqueeze(-1) * A)  # (B, L, D_i, N)
-    states = (dt * x).unsqueeze(-1) * B.unsqueeze(-2)
-    reach = 1
-    while reach < x.shape[1]:
-        earlier = (0, 0, 0, 0, reach, 0)
-        states = states + a * F.pad(states[:, :-reach], earlier)
-        a = a * F.pad(a[:, :-reach], earlier, value=1.0)
-        reach *= 2
-    states = states + a * h.unsqueeze(1)
+    states = recur(a, (dt * x).unsqueeze(-1) * B.unsqueeze(-2), h)
     return (states * C.unsqueeze(-2)).sum(dim=-1), states[:, -1]
 
 

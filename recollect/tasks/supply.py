@@ -22,9 +22,14 @@ class Supply:
         """The rows of this step (the last batch of an epoch may be smaller)."""
         if self.fixed is None:
             return self.task.draw(generator(self.seed, "data", step), self.batch_size)
+        return self.fixed[self.numbers(step)]
+
+    def numbers(self, step: int) -> NDArray[np.int64]:
+        """Which rows of the fixed set this step takes."""
+        assert self.fixed is not None
         per_epoch = -(-len(self.fixed) // self.batch_size)
         epoch, within = divmod(step, per_epoch)
-        return self.fixed[self.order(epoch)[within * self.batch_size : (within + 1) * self.batch_size]]
+        return self.order(epoch)[within * self.batch_size : (within + 1) * self.batch_size]
 
     def _order(self, epoch: int) -> NDArray[np.int64]:
         assert self.fixed is not None

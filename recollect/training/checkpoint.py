@@ -27,6 +27,7 @@ class Damaged(BadInput):
 
 def save(trainer: Trainer, file: Path, seconds: float) -> None:
     """Everything that the next step needs."""
+    trainer.settle()
     named = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
     for index, state in trainer.optimiser.state_dict()["state"].items():
         named |= {f"optimiser.{index}.{key}": value for key, value in state.items()}
@@ -46,7 +47,7 @@ def restore(trainer: Trainer, file: Path) -> float:
         index, _, name = key.partition(".")
         kept.setdefault(int(index), {})[name] = value
     trainer.optimiser.load_state_dict(trainer.optimiser.state_dict() | {"state": kept})
-    trainer.progress = Progress(**plain["progress"])
+    trainer.resume(Progress(**plain["progress"]))
     return float(plain["seconds"])
 
 

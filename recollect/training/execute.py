@@ -120,7 +120,9 @@ def initial_model(spec: RunSpec) -> Model:
 
 def warm_up(trainer: Trainer) -> None:
     """Compile the kernels, or read them from the disk, before the first step: two rows there and back, forgotten."""
-    loss, _ = loss_at(trainer.model, trainer.validation[:2], trainer.spec)
+    rows = trainer.validation[0]
+    two = rows._replace(tokens=rows.tokens[:2], at=rows.at[:2], target=rows.target[:2])
+    loss, _ = loss_at(trainer.model, two, trainer.spec)
     loss.backward()
     trainer.model.zero_grad(set_to_none=True)
 

@@ -90,6 +90,11 @@ class Model(nn.Module):
         initialise(self, spec.init, spec.n_layers)
 
     @property
+    def device(self) -> torch.device:
+        """Where its weights lie."""
+        return self.embed.weight.device
+
+    @property
     def head_weight(self) -> Tensor:
         """The head's matrix (V, D)."""
         return self.embed.weight if self.spec.tied_head else self.head.weight

@@ -1,19 +1,21 @@
 """Training: optimiser, schedule, evaluation, and the three stops. One step is a function of the spec and its number."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
+from functools import cached_property
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor, nn
 
 from recollect.mixers.parts import ShortConv
 from recollect.ops.forms import pick
+from recollect.ops.precision import autocast
 from recollect.spec import RunSpec, TrainSpec
 from recollect.tasks import IGNORED, Batch, Supply, Task
 from recollect.tasks.streams import derive
+from recollect.training.feed import Feed, Rows, place
 from recollect.training.model import Model
 
 EVALUATION_ROWS = 512
@@ -79,33 +81,27 @@ def matrices(model: nn.Module) -> list[Tensor]:
     return found
 
 
-def tensors(batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor]:
-    """A batch on the device: tokens (B, L), at (B, Q), target (B, Q)."""
-    tokens, at, target = (
-        torch.from_numpy(part).to(device, torch.long) for part in (batch.tokens, batch.at, batch.target)
-    )
-    return tokens, at, target
-
-
-def loss_at(model: Model, batch: Batch, spec: RunSpec) -> tuple[Tensor, Tensor]:
+def loss_at(model: Model, rows: Rows, spec: RunSpec) -> tuple[Tensor, Tensor]:
     """The mean loss over a batch's answers, and which of them are right (B, Q)."""
-    device = torch.device(spec.compute.device)
-    tokens, at, target = tensors(batch, device)
-    with torch.autocast(device.type, torch.bfloat16, enabled=spec.compute.precision == "bf16"):
-        features = model.features(tokens, at)
+    with autocast(rows.tokens.device, half=spec.compute.precision == "bf16"):
+        features = model.features(rows.tokens, rows.at)
     judge = pick("answer_loss", spec.compute.kernel)
-    loss, right = judge(features.float().flatten(0, 1), model.head_weight, target.flatten())
-    return loss, right.unflatten(0, target.shape)
+    loss, right = judge(features.float().flatten(0, 1), model.head_weight, rows.target.flatten())
+    return loss, right.unflatten(0, rows.target.shape)
 
 
-def tally(right: Tensor, batch: Batch) -> tuple[int, int]:
-    """How many strings are right in all their answers, of how many; an answer may stand alone."""
-    asked = batch.target != IGNORED
-    if batch.string is None:
-        return int(right.sum()), int(asked.sum())
-    wrong = asked & ~right.cpu().numpy()
-    number = batch.string + np.arange(len(batch))[:, None] * (int(batch.string.max()) + 1)
-    return (count := len(np.unique(number[asked]))) - len(np.unique(number[wrong])), count
+def tally(right: Tensor, rows: Rows) -> Tensor:
+    """How many strings are right in all their answers; an answer may stand alone."""
+    if rows.string is None:
+        return right.sum()
+    wrong = (rows.target != IGNORED) & ~right
+    failed = rows.string.new_zeros(len(right), rows.most).scatter_add_(1, rows.string, wrong.long())
+    return rows.strings - (failed > 0).sum()
+
+
+def zeros(device: torch.device, count: int) -> Tensor:
+    """Where numbers are added up on the device, exactly; an Apple GPU has single precision only."""
+    return torch.zeros(count, dtype=torch.float if device.type == "mps" else torch.double, device=device)
 
 
 class Score(NamedTuple):
@@ -121,19 +117,34 @@ class Score(NamedTuple):
         return {"loss": finite(self.loss), "accuracy": self.accuracy, **single}
 
 
-@torch.no_grad()
 def evaluate(model: Model, batch: Batch, spec: RunSpec) -> Score:
     """Loss and accuracy over a whole set."""
+    return score(model, pieces(batch, model.device), spec)
+
+
+def pieces(batch: Batch, device: torch.device) -> list[Rows]:
+    """A set on the device, in parts that are evaluated at once."""
+    starts = range(0, len(batch), EVALUATION_ROWS)
+    return [place(batch[start : start + EVALUATION_ROWS], device) for start in starts]
+
+
+def score(model: Model, parts: Sequence[Rows], spec: RunSpec) -> Score:
+    """Loss and accuracy over all parts; the device is asked once, at the end."""
+    loss, right, whole = sums(model, parts, spec).tolist()
+    answers, strings = sum(rows.answers for rows in parts), sum(rows.strings for rows in parts)
+    return Score(loss / answers, whole / strings, None if parts[0].string is None else right / answers)
+
+
+@torch.no_grad()
+def sums(model: Model, parts: Sequence[Rows], spec: RunSpec) -> Tensor:
+    """Of losses, of right answers and of whole strings, over all parts."""
     model.eval()
-    total, right, answers, whole, strings = 0.0, 0, 0, 0, 0
-    for start in range(0, len(batch), EVALUATION_ROWS):
-        piece = batch[start : start + EVALUATION_ROWS]
-        loss, hits = loss_at(model, piece, spec)
-        count = int((piece.target != IGNORED).sum())
-        total, right, answers = total + loss.item() * count, right + int(hits.sum()), answers + count
-        whole, strings = (a + b for a, b in zip((whole, strings), tally(hits, piece), strict=True))
+    total = zeros(model.device, 3)
+    for rows in parts:
+        loss, right = loss_at(model, rows, spec)
+        total += torch.stack((loss.to(total.dtype) * rows.answers, right.sum(), tally(right, rows)))
     model.train()
-    return Score(total / answers, whole / strings, None if batch.string is None else right / answers)
+    return total
 
 
 class Trainer:
@@ -142,10 +153,25 @@ class Trainer:
     def __init__(self, spec: RunSpec, task: Task, model: Model) -> None:
         self.spec, self.task, self.model = spec, task, model
         self.optimiser = build_optimiser(model, spec.train)
-        self.progress = Progress()
-        self.supply = Supply(task, spec.seed, spec.train.batch_size)
-        self.validation = task.evaluation("validation", spec.seed)
+        self.feed = Feed(Supply(task, spec.seed, spec.train.batch_size), model.device)
+        self.validation = pieces(task.evaluation("validation", spec.seed), model.device)
         self.parameters = list(model.parameters())
+        self.resume(Progress())
+
+    @cached_property
+    def test(self) -> list[Rows]:
+        """The test rows, for a protocol that stops by them."""
+        return pieces(self.task.evaluation("test", self.spec.seed), self.model.device)
+
+    def resume(self, progress: Progress) -> None:
+        """Go on from here."""
+        self.progress, self.summed = progress, zeros(self.model.device, 2)
+        self.summed[0], self.summed[1] = progress.loss_sum, progress.right
+
+    def settle(self) -> None:
+        """Ask the device what the steps since the last evaluation add up to; a CPU is asked at every step."""
+        self.progress.loss_sum, right = self.summed.tolist()
+        self.progress.right = int(right)
 
     def advance(self) -> Iterator[dict[str, float | None] | None]:
         """Train to a stop; yields the point of every evaluation, and None after other steps."""
@@ -153,20 +179,22 @@ class Trainer:
         if progress.step == 0 and not progress.curves["step"]:
             yield self.point()
         while not progress.stopped:
-            finite = self.step()
-            if not finite and train.stop_worse is not None:
+            self.step()
+            due = progress.step >= train.steps or progress.step % train.eval_every == 0
+            if due or self.model.device.type == "cpu":
+                self.settle()
+            if not math.isfinite(progress.loss_sum) and train.stop_worse is not None:
                 progress.stopped = "diverged"
             elif progress.step >= train.steps:
                 progress.stopped = "budget"
-            due = progress.stopped or progress.step % train.eval_every == 0
-            yield self.point() if due else None
+            yield self.point() if due or progress.stopped else None
 
-    def step(self) -> bool:
-        """One optimiser step; False where the loss is not finite."""
+    def step(self) -> None:
+        """One optimiser step; nothing in it waits for the device."""
         train, progress = self.spec.train, self.progress
         torch.manual_seed(derive(self.spec.seed, "dropout", progress.step))
-        batch = self.supply.batch(progress.step)
-        loss, right = loss_at(self.model, batch, self.spec)
+        rows = self.feed.rows(progress.step)
+        loss, right = loss_at(self.model, rows, self.spec)
         self.optimiser.zero_grad(set_to_none=True)
         loss.backward()
         if train.clip is not None:
@@ -174,19 +202,15 @@ class Trainer:
         for group in self.optimiser.param_groups:
             group["lr"] = learning_rate(train, progress.step)
         self.optimiser.step()
-        value = loss.item()
+        self.summed += torch.stack((loss.detach().to(self.summed.dtype), tally(right, rows)))
         progress.step += 1
         progress.batches += 1
-        progress.loss_sum += value
-        whole, strings = tally(right, batch)
-        progress.right += whole
-        progress.answers += strings
-        return math.isfinite(value)
+        progress.answers += rows.strings
 
     def point(self) -> dict[str, float | None]:
         """The point of the curves at this step: training since the last one, validation now; may stop the run."""
         progress = self.progress
-        loss, accuracy, _ = evaluate(self.model, self.validation, self.spec)
+        loss, accuracy, _ = score(self.model, self.validation, self.spec)
         point: dict[str, float | None] = {
             "train_loss": finite(progress.loss_sum / progress.batches) if progress.batches else None,
             "train_accuracy": progress.right / progress.answers if progress.answers else None,
@@ -196,6 +220,7 @@ class Trainer:
         for name, value in {"step": progress.step, **point}.items():
             progress.curves[name].append(value)
         progress.loss_sum, progress.right, progress.answers, progress.batches = 0.0, 0, 0, 0
+        self.summed.zero_()
         self._judge(loss, accuracy)
         return point
 
@@ -205,7 +230,7 @@ class Trainer:
         first = progress.curves["validation_loss"][0]
         if train.stop_accuracy is not None:
             if train.stop_split == "test":
-                accuracy = evaluate(self.model, self.task.evaluation("test", self.spec.seed), self.spec).accuracy
+                accuracy = score(self.model, self.test, self.spec).accuracy
             if accuracy > train.stop_accuracy and progress.stopped != "diverged":
                 progress.stopped = "success"
         if train.stop_worse is not None and progress.step > train.warmup_steps:

@@ -19,6 +19,7 @@ from recollect.tasks import IGNORED, Batch, build_task
 from recollect.tasks.ngrams import askable, codes, occurrences, replace
 from recollect.tasks.streams import generator
 from recollect.tasks.strings import LETTER, Examples, join, pack
+from recollect.training.feed import place
 from recollect.training.model import build_model
 from recollect.training.trainer import evaluate, tally
 
@@ -158,8 +159,9 @@ def test_a_string_is_right_when_all_its_answers_are() -> None:
     target = np.array([[5, 3, 6, 3], [5, 3, IGNORED, IGNORED]], np.int32)
     right = torch.tensor([[True, True, True, False], [True, True, False, False]])
     grouped = Batch(at, at, target, np.array([[0, 0, 1, 1], [0, 0, 0, 0]], np.int32))
-    assert tally(right, grouped) == (2, 3)
-    assert tally(right, Batch(at, at, target)) == (5, 6)
+    for batch, whole, strings in ((grouped, 2, 3), (Batch(at, at, target), 5, 6)):
+        rows = place(batch, torch.device("cpu"))
+        assert (int(tally(right, rows)), rows.strings) == (whole, strings)
 
 
 def test_an_evaluation_says_string_and_character_accuracy() -> None:

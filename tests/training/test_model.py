@@ -12,8 +12,8 @@ from recollect.spec.compose import make_spec
 from recollect.tasks import make_task
 from recollect.tasks.streams import generator
 from recollect.training.execute import initial_model
+from recollect.training.feed import place
 from recollect.training.model import build_model, sinusoids, sizes
-from recollect.training.trainer import tensors
 from tests.support.small import tiny
 
 STACKS: dict[str, RunSpec] = {
@@ -35,7 +35,7 @@ def test_the_asked_positions_give_the_loss_and_gradients_of_the_full_computation
     with torch.no_grad():
         for p in model.parameters():
             p.add_(0.1 * torch.randn(p.shape, dtype=p.dtype, generator=torch.Generator().manual_seed(p.numel())))
-    tokens, at, target = tensors(task.draw(generator(0, "data"), 8), torch.device("cpu"))
+    tokens, at, target, *_ = place(task.draw(generator(0, "data"), 8), torch.device("cpu"))
     labels = torch.full_like(tokens, -100).scatter_(1, at, target)
     full = F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten(), ignore_index=-100)
     expected = torch.autograd.grad(full, list(model.parameters()))

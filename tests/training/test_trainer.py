@@ -113,7 +113,7 @@ def test_the_data_do_not_depend_on_the_model() -> None:
     from recollect.training.trainer import Trainer
 
     batches = [
-        Trainer(spec, make_task(spec.task), initial_model(spec)).supply.batch(3).tokens
+        Trainer(spec, make_task(spec.task), initial_model(spec)).feed.supply.batch(3).tokens
         for spec in (tiny(), tiny(model__d_model=16, train__lr=0.5))
     ]
     assert (batches[0] == batches[1]).all()
