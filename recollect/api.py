@@ -12,6 +12,7 @@ from recollect.sweep import Grid, Listener, sweep
 from recollect.sweep.executors import Inline, within_reach
 from recollect.training.check import preflight
 from recollect.training.checkpoint import load_weights
+from recollect.training.device import require
 from recollect.training.execute import initial_model
 from recollect.training.model import Model
 
@@ -29,6 +30,7 @@ def run(spec: RunSpec, store: Path | str | None = None, listen: Listener = lambd
     if store is None:
         with TemporaryDirectory() as folder:
             return run(spec, Path(folder) / "recollect.db", listen)
+    require(spec)
     preflight(spec)
     opened = Store(Path(store), create=True)
     try:

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.display.searching import Cells, Searching, stored
-from recollect.cli.display.watch import describe_case, preflight_foreign, train_cases
+from recollect.cli.display.watch import describe_case, preflight_here, train_cases
 from recollect.cli.options import Noncausal, Sets, StorePath, check_folder, print_figure, read_sets, whole
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
@@ -115,7 +115,7 @@ def run(
         report(what, chosen, todo, store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_foreign(specs)
+    preflight_here(specs, how.elsewhere)
     with closing(how.make(specs)) as executor:
         opened = Store(store, create=True)
         bad = train_cases(what, chosen, todo, opened, executor, designed)
@@ -134,7 +134,7 @@ def search(study: Study | None, what: Sweep, cells: Cells, how: How, path: Path,
         report_search(what, searching, known, path, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_foreign(specs)
+    preflight_here(specs, how.elsewhere)
     wanted = any(cell.next(known, []) for _, cell in cells)
     with closing(how.make(specs if wanted else [])) as executor:
         opened = Store(path, create=True)

@@ -8,7 +8,8 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recollect.cli.display.live import Live, headline, summary
-from recollect.cli.options import Force, Json, Noncausal, Sets, StorePath, overrides, whole
+from recollect.cli.display.watch import preflight_here
+from recollect.cli.options import CheckpointSeconds, Force, Json, Noncausal, Sets, StorePath, overrides, whole
 from recollect.spec import RunSpec, make_spec
 from recollect.store import DEFAULT, NoStore, Record, Store
 from recollect.sweep import Grid, sweep
@@ -33,7 +34,7 @@ def train(
     spec: Annotated[Path | None, Parameter(help="a YAML file of fields that override the protocol's")] = None,
     store: StorePath = DEFAULT,
     force: Force = False,
-    checkpoint_seconds: Annotated[float, Parameter(help="between two checkpoints")] = 5.0,
+    checkpoint_seconds: CheckpointSeconds = None,
     json_: Json = False,
 ) -> int:
     """Train one model and keep its record; a finished run is shown, a stopped one goes on.
@@ -72,12 +73,10 @@ def stored(spec: RunSpec, path: Path) -> Record | None:
     return found if found is not None and found.is_done else None
 
 
-def train_now(spec: RunSpec, path: Path, checkpoint_seconds: float, *, force: bool, quiet: bool) -> Record:
+def train_now(spec: RunSpec, path: Path, checkpoint_seconds: float | None, *, force: bool, quiet: bool) -> Record:
     """Train a run in this process while the user watches."""
-    from recollect.training.check import preflight
-
     check_memory([spec], force)
-    preflight(spec)
+    preflight_here([spec])
     opened = Store(path, create=True)
     with Live(opened, spec.train.steps, quiet=quiet) as live:
         live.begin(spec)

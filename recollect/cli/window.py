@@ -10,7 +10,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from recollect.cli.display.searching import Searching, stored
-from recollect.cli.display.watch import preflight_foreign
+from recollect.cli.display.watch import preflight_here
 from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.errors import BadInput
@@ -97,7 +97,7 @@ def window(
         explain(cells, store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_foreign(specs)
+    preflight_here(specs, how.elsewhere)
     searching = Searching(STUDY, "", list(cells.items()))
     wanted = Searches(tuple(cells.values())).next(stored(store, searching), [])
     with closing(how.make(specs if wanted else [])) as executor:

@@ -98,9 +98,16 @@ class ComputeSpec(Frozen):
     """What computes it: all of this can change the last bits."""
 
     device: Annotated[str, As(kind_of_device)] = Field("cpu", pattern=r"^(cpu|cuda(:\d+)?|mps)$")
-    precision: Literal["fp32", "bf16"] = Field("fp32", description="bf16 is autocast; weights stay fp32")
+    precision: Literal["fp32", "tf32", "bf16"] = Field(
+        "fp32", description="tf32: matrix products of a CUDA device; bf16 is autocast; weights stay fp32"
+    )
     threads: PositiveInt = Field(1, le=1024)
     kernel: Kernel = Field("numba", description="the ops' form: numba (CPU), torch (any device), loop (the judge)")
+
+    compile: Annotated[bool, LATER] = Field(False, description="torch.compile makes the model's kernels (kernel=torch)")
+    deterministic: Annotated[bool, LATER] = Field(
+        False, description="on a GPU, only algorithms that repeat to the last bit; a CPU's one thread always does"
+    )
 
     @field_validator("kernel")
     @classmethod
@@ -134,6 +141,10 @@ class RunSpec(Frozen):
         kernel, device = self.compute.kernel, self.compute.device
         if device != "cpu" and kernel in CPU_ONLY:
             raise ValueError(f"compute.kernel: {kernel} runs on the CPU only (device {device}); use torch")
+        if device == "cpu" and self.compute.precision == "tf32":
+            raise ValueError("compute.precision: tf32 is a CUDA device's (device cpu); use fp32")
+        if self.compute.compile and kernel in CPU_ONLY:
+            raise ValueError(f"compute.compile: cannot see into kernels of {kernel}; use compute.kernel=torch")
         for op in self.ops:
             if kernel not in OPS[op]:
                 raise ValueError(f"compute.kernel: {kernel} has no form of {op}; allowed: {', '.join(OPS[op])}")

@@ -19,10 +19,33 @@ from recollect.training.model import Model
 from recollect.training.trainer import Progress, Trainer
 
 FORMAT = 2
+SHARE = 0.02
+"""Of a run's time that its checkpoints may take."""
+FIRST, RATE = 0.02, 100e6
+"""Seconds and bytes a second of a slow disk: what the first checkpoint is supposed to take."""
 
 
 class Damaged(BadInput):
     """A file that does not hold what was written to it; the message says which, and how it was found out."""
+
+
+class Due:
+    """When the next checkpoint is due: every so many seconds or, with None, so rarely that all take a share only."""
+
+    def __init__(self, seconds: float | None, n_params: int, now: float) -> None:
+        self.seconds, self.start, self.saved, self.spent = seconds, now, now, 0.0
+        self.cost = FIRST + 12 * n_params / RATE  # weights and AdamW's two moments
+
+    def at(self, now: float) -> bool:
+        """Whether one is due."""
+        if self.seconds is not None:
+            return now - self.saved >= self.seconds
+        return self.spent + self.cost <= SHARE * (now - self.start)
+
+    def took(self, begun: float, ended: float) -> None:
+        """One was written; the next will cost the same."""
+        self.cost = ended - begun
+        self.spent, self.saved = self.spent + self.cost, ended
 
 
 def save(trainer: Trainer, file: Path, seconds: float) -> None:

@@ -1,4 +1,4 @@
-"""What runs will take: counted for a GPU, measured for this machine. Counting never loads torch; measuring does."""
+"""What runs will take on this machine: memory by rule, never loading torch; time by a few measured steps of a CPU's."""
 
 import os
 import time
@@ -8,13 +8,6 @@ from dataclasses import dataclass
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 
-FLOPS = 6
-"""Operations for a parameter and token, there and back."""
-SPEED = 30e12
-"""Operations a second on an A100, as models of this size use it."""
-LEAST = 1 / 6
-"""Hours of the shortest run: the paper's took 10 minutes to 18 hours each on an A100."""
-
 ACTIVATIONS = 8
 """Numbers that a layer keeps for each of its inputs until the backward pass, at the least."""
 
@@ -23,11 +16,6 @@ BUDGET = 20.0
 """Seconds of measuring, cheapest cell first, after which further cells are scaled from those that were measured."""
 LARGEST = 1e11
 """Parameters times tokens of the largest step that is measured: some ten seconds."""
-
-
-def gpu_hours(specs: Iterable[RunSpec]) -> float:
-    """Hours on one A100 for all of these runs, each to its budget; counted and not measured."""
-    return sum(max(LEAST, FLOPS * weights(spec) * tokens(spec) / SPEED / 3600) for spec in specs)
 
 
 def weights(spec: RunSpec) -> int:
@@ -63,7 +51,7 @@ def check_memory(specs: Iterable[RunSpec], force: bool) -> None:
 class Costs:
     """Seconds are of one worker, every run to its budget; `measured` of `cells` cells stand on measurements.
 
-    None where no cell is small enough to be measured here.
+    None where no cell can be measured here.
     """
 
     n_params: tuple[int, int]
@@ -87,8 +75,9 @@ def costs(specs: Sequence[RunSpec], known: Mapping[str, float]) -> Costs:
     seconds = {cell: known[cell] for cell in cells if cell in known}
     until = time.monotonic() + BUDGET
     step = {cell: work[cell] / runs[0].train.steps for cell, runs in cells.items()}
-    for cell in sorted(cells, key=step.__getitem__):
-        if cell not in seconds and step[cell] <= LARGEST and (not seconds or time.monotonic() < until):
+    measurable = [cell for cell, runs in cells.items() if on_this_cpu(runs[0]) and cell not in seconds]
+    for cell in sorted(measurable, key=step.__getitem__):
+        if step[cell] <= LARGEST and (not seconds or time.monotonic() < until):
             seconds[cell] = time_run(cells[cell][0])
     span = (min(params.values()), max(params.values()))
     if not seconds:
@@ -96,6 +85,11 @@ def costs(specs: Sequence[RunSpec], known: Mapping[str, float]) -> Costs:
     pace = sum(seconds.values()) / sum(work[cell] for cell in seconds)
     total = sum(seconds.get(cell, pace * work[cell]) * len(runs) for cell, runs in cells.items())
     return Costs(span, total, len(seconds), len(cells))
+
+
+def on_this_cpu(spec: RunSpec) -> bool:
+    """Whether a step can be timed here whatever this machine has."""
+    return spec.compute.device == "cpu" and not spec.compute.compile
 
 
 def time_run(spec: RunSpec) -> float:

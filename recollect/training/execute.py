@@ -22,6 +22,7 @@ from recollect.tasks.outcome import outcome
 from recollect.tasks.streams import derive
 from recollect.training import checkpoint
 from recollect.training.check import preflight
+from recollect.training.device import named, require, set_up
 from recollect.training.model import Model, build_model
 from recollect.training.subnormal import flushed, flushes
 from recollect.training.trainer import Trainer, evaluate, loss_at
@@ -30,30 +31,32 @@ SIGN_OF_LIFE = 0.25
 """Seconds between two `Progressed`."""
 
 
-def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float = 5.0) -> Iterator[Event]:
+def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float | None = None) -> Iterator[Event]:
     """Train a spec to its end, going on from the folder's checkpoint where there is one."""
+    require(spec)
     preflight(spec)
     prepare(spec)
     with flushed(spec.compute.threads):
         yield from train(spec, folder, checkpoint_seconds)
 
 
-def train(spec: RunSpec, folder: Path | None, checkpoint_seconds: float) -> Iterator[Event]:
+def train(spec: RunSpec, folder: Path | None, checkpoint_seconds: float | None) -> Iterator[Event]:
     """The same in a process that is set up."""
     task = make_task(spec.task)
     trainer = Trainer(spec, task, initial_model(spec))
     file = None if folder is None else folder / CHECKPOINT
     warm_up(trainer)
     before, notice = resume(trainer, file)
-    start = saved = shown = time.monotonic()
+    start = shown = time.monotonic()
+    due = checkpoint.Due(checkpoint_seconds, trainer.model.n_params(), start)
     yield Started(spec.id, trainer.progress.step, spec.train.steps, provenance(spec), notice)
     for step, values in replayed(trainer):
         yield Point(spec.id, step, values)
     for point in trainer.advance():
         now = time.monotonic()
-        if file is not None and now - saved >= checkpoint_seconds:
+        if file is not None and due.at(now):
             checkpoint.save(trainer, file, before + now - start)
-            saved = time.monotonic()
+            due.took(now, time.monotonic())
         if point is not None:
             yield Point(spec.id, trainer.progress.step, point)
         elif now - shown >= SIGN_OF_LIFE:
@@ -128,8 +131,9 @@ def warm_up(trainer: Trainer) -> None:
 
 
 def prepare(spec: RunSpec) -> None:
-    """Set this process up for a spec: threads, and a heap that is kept."""
+    """Set this process up for a spec: threads, precision, and a heap that is kept."""
     keep_heap()
+    set_up(spec)
     torch.set_num_threads(spec.compute.threads)
 
 
@@ -170,4 +174,5 @@ def provenance(spec: RunSpec) -> dict[str, Any]:
         "host": platform.node(),
         "pid": os.getpid(),
         "device": spec.compute.device,
+        **named(torch.device(spec.compute.device)),
     }

@@ -15,6 +15,7 @@ from recollect.ops.precision import autocast
 from recollect.spec import RunSpec, TrainSpec
 from recollect.tasks import IGNORED, Batch, Supply, Task
 from recollect.tasks.streams import derive
+from recollect.training.device import trace
 from recollect.training.feed import Feed, Rows, place
 from recollect.training.model import Model
 
@@ -152,6 +153,8 @@ class Trainer:
 
     def __init__(self, spec: RunSpec, task: Task, model: Model) -> None:
         self.spec, self.task, self.model = spec, task, model
+        if spec.compute.compile:
+            trace(model)
         self.optimiser = build_optimiser(model, spec.train)
         self.feed = Feed(Supply(task, spec.seed, spec.train.batch_size), model.device)
         self.validation = pieces(task.evaluation("validation", spec.seed), model.device)

@@ -97,6 +97,17 @@ def test_the_kind_of_device_counts_and_its_number_does_not() -> None:
     assert cpu.cell != first.cell
 
 
+def test_a_device_is_asked_only_for_what_it_can() -> None:
+    on_cuda = {"compute.device": "cuda", "compute.kernel": "torch"}
+    plain = make_spec("mqar", "attention", on_cuda)
+    for field, value in (("precision", "tf32"), ("compile", True), ("deterministic", True)):
+        assert make_spec("mqar", "attention", {**on_cuda, f"compute.{field}": value}).id != plain.id
+    with pytest.raises(BadInput, match=r"compute.precision: tf32 is a CUDA device's \(device cpu\); use fp32"):
+        make_spec("mqar", "attention", {"compute.precision": "tf32"})
+    with pytest.raises(BadInput, match=r"compute.compile: cannot see into kernels of numba; use compute.kernel=torch"):
+        make_spec("mqar", "attention", {"compute.compile": True})
+
+
 def test_a_kernel_without_a_form_of_an_op_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(OPS, "delta", OPS["delta"] | {"toy": "torch"})
     monkeypatch.setattr("recollect.spec.run.KERNELS", (*KERNELS, "toy"))

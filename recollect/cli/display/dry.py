@@ -1,6 +1,7 @@
 """`recollect run --dry-run`: what would be done."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -11,8 +12,9 @@ from recollect.spec import RunSpec
 from recollect.spec.compose import flatten
 from recollect.store import NoStore, Record, Store
 from recollect.studies import DESIGNS, Case
+from recollect.sweep.executors.executor import cores
 from recollect.sweep.files import Sweep
-from recollect.training.costs import costs, gpu_hours
+from recollect.training.costs import costs
 
 SHOWN = 3
 LONG = 86400.0
@@ -69,15 +71,47 @@ def print_costs(specs: Sequence[RunSpec], store: Path, workers: int) -> None:
     found = costs(specs, known)
     low, high = found.n_params
     print(f"parameters: {low:,}" + (f" to {high:,}" if high > low else ""))
-    if found.seconds is None:
-        print("time: not measured, as a step of these models takes too long here")
-    else:
+    print(f"workers: {workers}, each with {threads(specs)} of this machine's {cores()} cores; --workers changes it")
+    devices = sorted({spec.compute.device for spec in specs if spec.compute.device != "cpu"})
+    if found.seconds is not None:
         print(
             f"time: about {duration(found.seconds / workers)} with {workers} worker{'s' * (workers > 1)}, "
             f"if every run uses its whole budget ({how_known(found.measured, found.cells)})"
         )
+    elif devices:
+        print(f"time: not measured, as --dry-run never uses the device ({', '.join(devices)})")
+    else:
+        print("time: not measured, as a step of these models takes too long here")
     if found.seconds is None or found.seconds > LONG:
-        print(f"GPU-hours: about {gpu_hours(specs):,.0f} on an A100, counted, not measured (training/costs.py)")
+        print_hours(specs)
+
+
+def print_hours(specs: Sequence[RunSpec]) -> None:
+    """Print what an A100 would take, each precision by its own peak."""
+    from recollect.training.counts import A100, gpu_hours
+
+    for precision, group in by_precision(specs).items():
+        runs = Counter(spec.cell for spec in group)
+        cells = {spec.cell: spec for spec in group}
+        low, high = (
+            sum(hours)
+            for hours in zip(*([runs[c] * h for h in gpu_hours(spec)] for c, spec in cells.items()), strict=True)
+        )
+        print(f"GPU-hours: {low:,.1f} to {high:,.1f}, counted on shapes, not measured ({A100.about(precision)})")
+
+
+def by_precision(specs: Sequence[RunSpec]) -> dict[str, list[RunSpec]]:
+    """Runs by their precision."""
+    found: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        found.setdefault(spec.compute.precision, []).append(spec)
+    return found
+
+
+def threads(specs: Sequence[RunSpec]) -> str:
+    """What a run takes, in words."""
+    most = max(spec.compute.threads for spec in specs)
+    return f"{most} thread{'s' * (most > 1)}"
 
 
 def spans(specs: Sequence[RunSpec]) -> Iterator[str]:

@@ -14,13 +14,24 @@ from recollect.sweep.executors import Executor, Unavailable
 from recollect.sweep.files import Sweep
 
 
-def preflight_foreign(specs: Sequence[RunSpec]) -> None:
-    """Refuse users' mixers that cannot be built, one spec per cell; torch is loaded only where there are any."""
-    cells = {spec.cell: spec for spec in specs if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)}
-    if cells:
+def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
+    """Refuse users' mixers that break the contract and, unless the runs go elsewhere, a device that is not here.
+
+    One spec per cell is tried; torch is loaded only where there is something to try.
+    """
+    cells = {spec.cell: spec for spec in specs}.values()
+    foreign = [spec for spec in cells if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)]
+    asked = {} if elsewhere else {spec.compute: spec for spec in specs}
+    special = [spec for compute, spec in asked.items() if compute.device != "cpu" or compute.compile]
+    if special:
+        from recollect.training.device import require
+
+        for spec in special:
+            require(spec)
+    if foreign:
         from recollect.training.check import preflight
 
-        for spec in cells.values():
+        for spec in foreign:
             preflight(spec)
 
 

@@ -34,6 +34,10 @@ Sets = Annotated[
 Noncausal = Annotated[
     bool, Parameter(name=["--allow-noncausal"], negative=(), help="train a mixer that looks ahead; figures say so")
 ]
+CheckpointSeconds = Annotated[
+    float | None,
+    Parameter(help="between two checkpoints of a run; by default so rarely that they take 2 % of its time at most"),
+]
 Force = Annotated[bool, Parameter(negative=(), help="train what this machine seems too small for")]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 

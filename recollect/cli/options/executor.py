@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import Force, whole
+from recollect.cli.options import CheckpointSeconds, Force, whole
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.sweep.executors import EXECUTORS, Executor, Inline, Wishes
@@ -36,7 +36,7 @@ class How:
     cpus_per_run: Annotated[float, Parameter(help="Ray: CPUs that a run takes")] = 1.0
     gpus_per_run: Annotated[float, Parameter(help="Ray: GPUs that a run takes; a fraction shares one")] = 0.0
     force: Force = False
-    checkpoint_seconds: Annotated[float, Parameter(help="between two checkpoints of a run")] = 5.0
+    checkpoint_seconds: CheckpointSeconds = None
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -57,6 +57,11 @@ class How:
     def at_once(self, specs: Sequence[RunSpec]) -> int:
         """How many runs this machine trains at once."""
         return EXECUTORS[self.executor].at_once(self.wishes(specs))
+
+    @property
+    def elsewhere(self) -> bool:
+        """Whether the runs may go to machines whose devices are not known here."""
+        return "address" in EXECUTORS[self.executor].takes
 
     def make(self, specs: Sequence[RunSpec]) -> Executor:
         """The executor for these runs."""

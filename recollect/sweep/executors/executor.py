@@ -21,7 +21,7 @@ class Wishes:
     address: str = ""  # of a cluster; empty: one of our own on this machine
     cpus: float = 1.0
     gpus: float = 0.0
-    checkpoint_seconds: float = 5.0
+    checkpoint_seconds: float | None = None
     workers: int | None = None  # runs at once; None: as many as there is room for
     threads: int = 1  # of each run
 

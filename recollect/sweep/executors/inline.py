@@ -13,7 +13,7 @@ class Inline(Executor):
 
     slots = 1
 
-    def __init__(self, checkpoint_seconds: float = 5.0) -> None:
+    def __init__(self, checkpoint_seconds: float | None = None) -> None:
         self.checkpoint_seconds = checkpoint_seconds
         self.waiting: deque[Job] = deque()
 

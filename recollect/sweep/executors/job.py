@@ -56,7 +56,7 @@ def is_pinned(path: str, source: str) -> bool:
         return False
 
 
-def perform(job: Job, checkpoint_seconds: float) -> Iterator[Event]:
+def perform(job: Job, checkpoint_seconds: float | None) -> Iterator[Event]:
     """Train a job in this process; what it raises becomes Failed."""
     from recollect.training.execute import execute
 

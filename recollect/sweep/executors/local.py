@@ -26,7 +26,7 @@ class Worker:
 class Local(Executor):
     """Workers start when there is a job for them; a dead one is replaced at the next job."""
 
-    def __init__(self, workers: int | None = None, checkpoint_seconds: float = 5.0) -> None:
+    def __init__(self, workers: int | None = None, checkpoint_seconds: float | None = None) -> None:
         self.slots = workers or cores()
         self.checkpoint_seconds = checkpoint_seconds
         self.workers: list[Worker] = []

@@ -68,7 +68,7 @@ def capacity(nodes: list[dict[str, Any]], cpus: float, gpus: float) -> int:
     return total
 
 
-def train(plain: str, checkpoint_seconds: float) -> Iterator[str]:
+def train(plain: str, checkpoint_seconds: float | None) -> Iterator[str]:
     """The task: a job's events as JSON, one by one."""
     for event in perform(Job(**json.loads(plain)), checkpoint_seconds):
         yield json.dumps(to_plain(event))

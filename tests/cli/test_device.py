@@ -1,0 +1,43 @@
+"""A device that is not here: one sentence where it is needed, and a dry run that never needs it."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.cli.test_cli import TINY_SETS, call
+
+CUDA = ["--set", "compute.device=cuda", "--set", "compute.kernel=torch"]
+WORDS = {
+    "train": ["train", "mqar", "attention", *TINY_SETS, *CUDA],
+    "run": ["run", "demo", "--scale", "smoke", *CUDA],
+    "window": ["window", "mqar", "attention", *TINY_SETS, *CUDA],
+}
+
+
+@pytest.fixture(autouse=True)
+def nothing_here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty folder on a machine without CUDA."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.mark.parametrize("command", WORDS)
+def test_a_device_that_is_not_here_is_one_sentence_and_nothing_is_written(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, err = call(capsys, *WORDS[command])
+    sentence = "recollect: compute.device: cuda is asked for and torch finds none here; --dry-run needs none\n"
+    assert (code, out, err) == (2, "", sentence)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("command", ["run", "window"])
+def test_a_dry_run_needs_no_device_and_counts_gpu_hours(
+    command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    code, out, _ = call(capsys, *WORDS[command], "--dry-run")
+    assert code == 0
+    assert "time: not measured, as --dry-run never uses the device (cuda)" in out
+    assert "not measured (A100 (40 GB): 19.5 TFLOP/s fp32, 1,555 GB/s, 4 to 12 µs a kernel)" in out
+    assert not list(tmp_path.iterdir())
