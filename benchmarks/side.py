@@ -67,19 +67,38 @@ def plain(fields: dict[str, Any]) -> Callable[[], object]:
 
 
 def main(kind: str, mixer: str, fields: str) -> None:
-    """Serve until the pipe closes; the answer is seconds a step and the most memory so far, in bytes."""
+    """Serve until the pipe closes: a number of steps gets seconds a step and memory so far; `bound` gets its bound."""
     torch.manual_seed(0)
     given = json.loads(fields)
-    step = plain(given) if kind == "plain" else trainer(mixer, given).step
+    made = None if kind == "plain" else trainer(mixer, given)
+    step = plain(given) if made is None else made.step
     step()
-    print(json.dumps({"ready": True}), flush=True)
+    say({"ready": True})
     for line in sys.stdin:
-        count = int(line)
+        if line.strip() == "bound":
+            say({"seconds": bound_of(made)})
+            continue
         start = time.process_time()
-        for _ in range(count):
+        for _ in range(int(line)):
             step()
-        seconds = (time.process_time() - start) / count
-        print(json.dumps({"seconds": seconds, "bytes": peak()}), flush=True)
+        say({"seconds": (time.process_time() - start) / int(line), "bytes": peak()})
+
+
+def bound_of(made: Any) -> float:
+    """What its step could take, by the products and the state updates in it."""
+    from benchmarks.bound import Products, bound
+
+    with Products() as products:
+        made.step()
+    spec = made.spec
+    scans = [mixer for mixer in spec.model.mixers if mixer.name == "mamba"]
+    states = sum(mixer.expand * spec.model.d_model * mixer.d_state for mixer in scans)
+    return bound(products.seen, states * spec.train.batch_size * spec.task.length)
+
+
+def say(answer: dict[str, Any]) -> None:
+    """One line to whoever asked."""
+    print(json.dumps(answer), flush=True)
 
 
 def peak() -> int:

@@ -1,83 +1,73 @@
-"""The training step of the paper's smallest cell against the ordinary way to write it.
+"""The training step of the paper's cells for every mixer, against the ordinary way to write it and against a bound.
 
-Each side runs in a process of its own, one thread, because the heap setting is per process; they take turns.
+One thread, fp32, processor time; each side runs in a process of its own, because the heap setting is per process, and
+they take turns. Saved as JSON with the processor's description.
+
+    python -m benchmarks.step --only mamba,attention --cells 64 --widths 64 --no-sweep
 """
 
 import json
-import subprocess
-import sys
-from collections.abc import Callable
+import platform
+import statistics
+from pathlib import Path
+from typing import Any
 
 import torch
 
-from benchmarks.plain import PlainModel, plain_step
-from benchmarks.timing import take_turns
-from recollect.spec.compose import make_spec
-from recollect.tasks import Supply, make_task
-from recollect.training.execute import initial_model, prepare
-from recollect.training.feed import place
-from recollect.training.trainer import Trainer
-
-CELL = {"task.rows": "fresh", "train.steps": 1000, "train.eval_every": 1000}
-STEPS = 3
+from benchmarks.cells import Cell, chosen, parser
+from benchmarks.sweep import runs_per_hour
+from benchmarks.turns import Side, close
+from recollect.training.execute import commit
 
 
-def ours() -> Callable[[], object]:
-    """A step of our trainer."""
-    spec = make_spec("mqar", "attention", CELL, protocol="paper")
-    prepare(spec)
-    return Trainer(spec, make_task(spec.task), initial_model(spec)).step
+def measure(cell: Cell, rounds: int) -> dict[str, Any]:
+    """Milliseconds, ratios and memory of one cell."""
+    sides = [Side(kind, cell.mixer, cell.fields()) for kind in ("ours", "plain")]
+    try:
+        for side in sides:
+            side.wait()
+        turns = [[sides[0].time(), sides[1].time(), sides[0].ask("bound")] for _ in range(rounds)]
+    finally:
+        close(sides)
+    ours, plain, least = ([turn[side]["seconds"] for turn in turns] for side in range(3))
+    return {
+        "cell": vars(cell),
+        "milliseconds": 1e3 * statistics.median(ours),
+        "plain": statistics.median(a / b for a, b in zip(ours, plain, strict=True)),
+        "bound": statistics.median(b / a for a, b in zip(ours, least, strict=True)),
+        "gigabytes": turns[-1][0]["bytes"] / 1e9,
+    }
 
 
-def plain() -> Callable[[], object]:
-    """A step of the baseline, on the same rows."""
-    spec = make_spec("mqar", "attention", CELL, protocol="paper")
-    torch.set_num_threads(1)
-    task, size = make_task(spec.task), spec.model
-    model = PlainModel(task.vocab_size, task.length, size.d_model, size.n_layers)
-    optimiser = torch.optim.AdamW(model.parameters(), lr=spec.train.lr, weight_decay=spec.train.weight_decay)
-    supply, number = Supply(task, spec.seed, spec.train.batch_size), iter(range(10**9))
-
-    def step() -> float:
-        tokens, at, target, *_ = place(supply.batch(next(number)), torch.device("cpu"))
-        labels = torch.full_like(tokens, -100).scatter_(1, at, target)
-        return plain_step(model, optimiser, tokens, labels)
-
-    return step
-
-
-def serve(make: Callable[[], Callable[[], object]]) -> None:
-    """Time a few steps each time a line comes in."""
-    step = make()
-    for _ in sys.stdin:
-        print(json.dumps(take_turns({"step": step}, rounds=STEPS, warm_up=1)["step"]), flush=True)
+def processor() -> dict[str, Any]:
+    """What ran it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    name = next((line.partition(": ")[2] for line in lines if line.startswith("model name")), platform.processor())
+    capability = torch.backends.cpu.get_cpu_capability()
+    return {"processor": name, "vectors": capability, "torch": torch.__version__, "commit": commit()}
 
 
 def main() -> None:
-    """Print milliseconds and the ratio."""
-    command = [sys.executable, "-m", "benchmarks.step"]
-    sides = {
-        name: subprocess.Popen([*command, name], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for name in ("ours", "plain")
-    }
-
-    def ask(side: subprocess.Popen[str]) -> float:
-        assert side.stdin is not None
-        assert side.stdout is not None
-        side.stdin.write("\n")
-        side.stdin.flush()
-        return float(side.stdout.readline())
-
-    rounds = [{name: ask(side) for name, side in sides.items()} for _ in range(6)][1:]
-    best = {name: sorted(turn[name] for turn in rounds)[len(rounds) // 2] for name in sides}
-    for side in sides.values():
-        side.communicate()
-    print("V=8192 L=64 K=4 B=512 d=64, 2 x (attention + MLP), one thread, fp32")
-    print(f"plain {best['plain'] * 1e3:.0f} ms, ours {best['ours'] * 1e3:.0f} ms: {best['plain'] / best['ours']:.1f}x")
+    """Print a line a cell, then the sweep; keep all of it."""
+    words = parser("the training step of the paper's cells")
+    words.add_argument("--out", type=Path, default=Path("bench.json"), help="where all of it is kept")
+    words.add_argument("--no-sweep", action="store_true", help="leave out the runs an hour")
+    options = words.parse_args()
+    found: dict[str, Any] = {**processor(), "cells": []}
+    print(f"{found['processor']}, {found['vectors']}, one thread, fp32; time over that of benchmarks/plain.py, an")
+    print("attention model of the same shape; share of the time that matrix products and Mamba's scan would take alone")
+    for cell in chosen(options):
+        one = measure(cell, options.rounds)
+        found["cells"].append(one)
+        ratios = f"{one['plain']:6.2f} of plain {one['bound']:6.0%} of the bound"
+        print(f"{cell} {one['milliseconds']:8.1f} ms {ratios} {one['gigabytes']:6.2f} GB", flush=True)
+    if not options.no_sweep:
+        found["runs_per_hour"] = runs_per_hour()
+        for count, runs in found["runs_per_hour"].items():
+            print(f"a small sweep: {runs:,.0f} runs an hour with {count} worker{'s' * (count > 1)}")
+    options.out.write_text(json.dumps(found, indent=1) + "\n")
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 1:
-        serve({"ours": ours, "plain": plain}[sys.argv[1]])
-    else:
-        main()
+    main()

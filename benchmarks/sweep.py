@@ -6,6 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -44,13 +45,19 @@ def independent() -> None:
             raise RuntimeError("an independent process failed")
 
 
-def workers() -> None:
-    """The same runs on two workers, into a store."""
+def workers(count: int = 2) -> None:
+    """The same runs on so many workers, into a store."""
     with TemporaryDirectory() as folder:
         store = Store(Path(folder) / "recollect.db", create=True)
-        sweep(Grid(specs(0, RUNS)), Local(2), store)
+        sweep(Grid(specs(0, RUNS)), Local(count), store)
         if set(store.statuses().values()) != {"done"}:
             raise RuntimeError("a run did not end well")
+
+
+def runs_per_hour() -> dict[int, float]:
+    """Workers -> runs of this small sweep an hour, by the clock on the wall, starting the workers included."""
+    found = take_turns({str(count): partial(workers, count) for count in (1, 2)}, rounds=2, warm_up=0)
+    return {int(count): RUNS * 3600 / seconds for count, seconds in found.items()}
 
 
 class Instant(Executor):

@@ -29,7 +29,11 @@ class Side:
 
     def time(self) -> dict[str, Any]:
         """Seconds a step, and the most memory so far."""
-        self.child.stdin.write(f"{self.steps}\n")
+        return self.ask(str(self.steps))
+
+    def ask(self, line: str) -> dict[str, Any]:
+        """Its answer to a line."""
+        self.child.stdin.write(f"{line}\n")
         self.child.stdin.flush()
         return self._answer()
 

@@ -26,7 +26,10 @@ ALLOWED: dict[str, set[str]] = {
     "api": {"errors", "spec", "store", "sweep", "training"},
     "cli": {"claims", "errors", "mixers", "report", "spec", "store", "studies", "sweep", "training", "window"},
 }
-TORCH_FREE = [room for room in ALLOWED if room not in ("ops", "mixers", "training", "api")] + ["training.costs"]
+TORCH_FREE = [room for room in ALLOWED if room not in ("ops", "mixers", "training", "api")] + [
+    "training.costs",
+    "training.processor",
+]
 COMMANDS = ("claims", "diff", "export", "list", "report", "run", "show", "status", "store", "train", "window")
 
 

@@ -5,6 +5,8 @@ from pathlib import Path
 import pytest
 import torch
 
+from recollect.sweep.executors.executor import cores
+from recollect.training.processor import BF16, flags
 from tests.cli.test_cli import TINY_SETS, call
 
 CUDA = ["--set", "compute.device=cuda", "--set", "compute.kernel=torch"]
@@ -41,3 +43,12 @@ def test_a_dry_run_needs_no_device_and_counts_gpu_hours(
     assert "time: not measured, as --dry-run never uses the device (cuda)" in out
     assert "not measured (A100 (40 GB): 19.5 TFLOP/s fp32, 1,555 GB/s, 4 to 12 µs a kernel)" in out
     assert not list(tmp_path.iterdir())
+
+
+def test_the_workers_are_said_and_what_the_processor_is_slow_at(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "demo", "--scale", "smoke", "--dry-run", "--set", "compute.precision=bf16"]
+    _, out, _ = call(capsys, *words, "--workers", "3")
+    assert f"workers: 3, each with 1 thread of this machine's {cores()} cores; --workers changes it" in out
+    assert out.count("no units for bf16") == (not BF16 & flags())
+    _, _, err = call(capsys, "train", "mqar", "attention", *TINY_SETS, "--set", "compute.precision=bf16")
+    assert err.count("no units for bf16") == (not BF16 & flags())

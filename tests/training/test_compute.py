@@ -2,6 +2,7 @@
 
 import shutil
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,9 +11,11 @@ import torch
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.events import Done
+from recollect.training import processor
 from recollect.training.checkpoint import SHARE, Due
 from recollect.training.device import COMPILERS, driver, named, require, set_up
 from recollect.training.execute import execute
+from recollect.training.processor import flags
 from tests.support.small import tiny
 
 ON_CUDA: dict[str, Any] = {"compute__device": "cuda", "compute__kernel": "torch"}
@@ -90,3 +93,14 @@ def test_checkpoints_take_their_share_of_a_runs_time() -> None:
     assert count > 30
     every = Due(5.0, 10**6, 0.0)
     assert [now for now in range(12) if every.at(now) and every.took(now, now) is None] == [5, 10]
+
+
+def test_bf16_without_its_units_is_said(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nflags\t\t: fpu avx2 avx512_bf16\n")
+    assert flags(tmp_path / "cpuinfo") == {"fpu", "avx2", "avx512_bf16"}
+    assert flags(tmp_path / "none") == frozenset()
+    half = tiny(compute__precision="bf16")
+    for has, said in (({"avx2"}, True), ({"amx_bf16"}, False), (set(), False)):
+        monkeypatch.setattr(processor, "flags", lambda has=has: frozenset(has))
+        assert ("no units for bf16" in processor.advice([tiny(), half])) == said
+        assert processor.advice([tiny(), tiny(**ON_CUDA, compute__precision="bf16")]) == ""

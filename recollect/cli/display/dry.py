@@ -15,6 +15,7 @@ from recollect.studies import DESIGNS, Case
 from recollect.sweep.executors.executor import cores
 from recollect.sweep.files import Sweep
 from recollect.training.costs import costs
+from recollect.training.processor import advice
 
 SHOWN = 3
 LONG = 86400.0
@@ -72,6 +73,8 @@ def print_costs(specs: Sequence[RunSpec], store: Path, workers: int) -> None:
     low, high = found.n_params
     print(f"parameters: {low:,}" + (f" to {high:,}" if high > low else ""))
     print(f"workers: {workers}, each with {threads(specs)} of this machine's {cores()} cores; --workers changes it")
+    if slow := advice(specs):
+        print(slow)
     devices = sorted({spec.compute.device for spec in specs if spec.compute.device != "cpu"})
     if found.seconds is not None:
         print(

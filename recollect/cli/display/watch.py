@@ -12,12 +12,13 @@ from recollect.studies import Case, Design
 from recollect.sweep import RETRIES, BestRate, Grid, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
 from recollect.sweep.files import Sweep
+from recollect.training.processor import advice
 
 
 def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
     """Refuse users' mixers that break the contract and, unless the runs go elsewhere, a device that is not here.
 
-    One spec per cell is tried; torch is loaded only where there is something to try.
+    What this processor is slow at is said, and done. One spec per cell is tried; torch is loaded only where it is needed.
     """
     cells = {spec.cell: spec for spec in specs}.values()
     foreign = [spec for spec in cells if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)]
@@ -33,6 +34,8 @@ def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
 
         for spec in foreign:
             preflight(spec)
+    if slow := advice(asked.values()):
+        print(slow, file=sys.stderr)
 
 
 def train_cases(

@@ -1,0 +1,26 @@
+"""What this machine's processor can do, read without torch."""
+
+from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
+
+from recollect.spec import RunSpec
+
+BF16 = {"avx512_bf16", "amx_bf16", "bf16"}
+"""Names under which Linux lists units for bfloat16, on x86 and on ARM."""
+
+
+@cache
+def flags(file: Path = Path("/proc/cpuinfo")) -> frozenset[str]:
+    """What the processor says that it has; empty where the system does not tell."""
+    lines = file.read_text().splitlines() if file.exists() else []
+    return frozenset(
+        next((line.partition(":")[2] for line in lines if line.startswith(("flags", "Features"))), "").split()
+    )
+
+
+def advice(specs: Iterable[RunSpec]) -> str:
+    """A sentence where runs ask this processor for what it is slow at; they are run as they are asked for."""
+    half = any(spec.compute.device == "cpu" and spec.compute.precision == "bf16" for spec in specs)
+    slow = half and flags() and not BF16 & flags()
+    return "compute.precision: this processor has no units for bf16, which takes longer here than fp32" if slow else ""
