@@ -30,6 +30,11 @@ def conv_silu(channels: int, taps: int, kernel: Kernel, bias: bool = False) -> n
     return ShortConv(channels, taps, kernel, bias, silu=True) if taps else nn.SiLU()
 
 
+def conv_or_nothing(channels: int, taps: int, kernel: Kernel) -> nn.Module:
+    """A short convolution and its SiLU; without taps neither."""
+    return ShortConv(channels, taps, kernel, bias=False, silu=True) if taps else nn.Identity()
+
+
 class RMSNorm(nn.Module):
     """RMSNorm over each of some groups of channels, with a weight per channel that starts at 1."""
 

@@ -10,7 +10,7 @@ All forms return o (B, H, L, P), or its rows `at` (B, H, Q, P); the loop has no 
 
 from collections.abc import Callable
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import torch
 from numba import njit
@@ -38,7 +38,11 @@ def delta_loop(
     return take(torch.stack(rows, dim=2), at)
 
 
-def _in_chunks(decayed: Weigh, solve: Callable[[Tensor, Tensor], Tensor]) -> Callable[..., Tensor]:
+Solve: TypeAlias = Callable[[Tensor, Tensor], Tensor]
+"""From M and v (B, H, c, ...) to the u with (I + tril(M, -1)) u = v."""
+
+
+def _in_chunks(decayed: Weigh, solve: Solve) -> Callable[..., Tensor]:
     """The same in chunks of matrix products, with these pieces: the weights under a decay, and u from M and v."""
 
     @in_full
@@ -70,15 +74,19 @@ def delta_matrix(q: Tensor, k: Tensor, beta: Tensor, g: Tensor | None) -> Tensor
     return made
 
 
-def _solve(M: Tensor, v: Tensor) -> Tensor:
-    """u with (I + tril(M, -1)) u = v."""
+def solve_plain(M: Tensor, v: Tensor) -> Tensor:
+    """By torch's own."""
     u: Tensor = torch.linalg.solve_triangular(M, v, upper=False, unitriangular=True)
     return u
 
 
-class _Solve(torch.autograd.Function):
-    """The same, compiled."""
+def solve_compiled(M: Tensor, v: Tensor) -> Tensor:
+    """The same on a CPU, compiled."""
+    u: Tensor = _Solve.apply(M, v)
+    return u
 
+
+class _Solve(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, M: Tensor, v: Tensor) -> Tensor:
         M, u = M.contiguous(), v.clone(memory_format=torch.contiguous_format)
@@ -115,4 +123,4 @@ def _substitute_back(M: Any, v: Any) -> None:
                     v[b, j, p] -= a * v[b, i, p]
 
 
-delta_torch, delta_numba = _in_chunks(weigh_plain, _solve), _in_chunks(weigh_compiled, _Solve.apply)
+delta_torch, delta_numba = _in_chunks(weigh_plain, solve_plain), _in_chunks(weigh_compiled, solve_compiled)

@@ -19,6 +19,7 @@ OPS: dict[str, dict[Kernel, str]] = {
     "bias_gelu": {"numba": "numba", "torch": "torch", "loop": "torch"},
     "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "delta": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "dplr": {"numba": "numba", "torch": "torch", "loop": "loop"},
     "gate": {"numba": "numba", "torch": "torch", "loop": "torch"},
     "linear_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "long_conv": {"numba": "torch", "torch": "torch", "loop": "loop"},

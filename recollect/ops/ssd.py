@@ -24,7 +24,7 @@ from recollect.ops.rows import take_rows
 
 @in_full
 def ssd_loop(
-    x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor, chunk: int, at: Tensor | None = None
+    x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor | None, chunk: int, at: Tensor | None = None
 ) -> Tensor:
     """The judge: one token at a time."""
     B, C = (m.repeat_interleave(x.shape[1] // m.shape[1], dim=1) for m in (B, C))
@@ -33,7 +33,8 @@ def ssd_loop(
     for t in range(x.shape[2]):
         decay, step = g[:, :, t, None, None].exp(), dt[:, :, t, None, None]
         h = decay * h + step * B[:, :, t, :, None] * x[:, :, t, None, :]
-        rows.append((h * C[:, :, t, :, None]).sum(-2) + D.unsqueeze(-1) * x[:, :, t])
+        y = (h * C[:, :, t, :, None]).sum(-2)
+        rows.append(y if D is None else y + D.unsqueeze(-1) * x[:, :, t])
     return take(torch.stack(rows, dim=2), at)
 
 
@@ -46,11 +47,11 @@ def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
 
     @in_full
     def ssd(
-        x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor, chunk: int, at: Tensor | None = None
+        x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor | None, chunk: int, at: Tensor | None = None
     ) -> Tensor:
         if at is not None and few(at, x.shape[2], chunk):
-            M = weigh(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, at=at)
-            return torch.addcmul(M @ x, D[:, None, None], take(x, at))
+            y = weigh(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, at=at) @ x
+            return y if D is None else torch.addcmul(y, D[:, None, None], take(x, at))
         state, rows = None, []
         for x_i, dt_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, g, B, C)), strict=True):
             s = g_i.cumsum(-1)

@@ -1,12 +1,11 @@
 """Options of delta rules."""
 
-import math
 from typing import ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import Card, MixerOptions, Rotation, conv, divides, largest_divisor, pairs_up
+from recollect.spec.mixers.options import Card, MixerOptions, Rotation, conv, divides, pairs_up, wide_heads
 
 
 class DeltaOptions(MixerOptions):
@@ -18,7 +17,7 @@ class DeltaOptions(MixerOptions):
     positions: Rotation = Field("none", description="rotary positions on q and k")
 
     def resolved(self, d_model: int, length: int) -> Self:
-        n_heads = self.n_heads or max(1, math.ceil(d_model / largest_divisor(d_model, 128)))
+        n_heads = self.n_heads or wide_heads(d_model)
         divides(n_heads, d_model, "model.mixer.n_heads")
         pairs_up(self.positions, d_model // n_heads, "head width")
         return self.model_copy(update={"n_heads": n_heads})

@@ -81,6 +81,11 @@ def largest_divisor(whole: int, limit: int) -> int:
     return max(n for n in range(1, limit + 1) if whole % n == 0)
 
 
+def wide_heads(d_model: int) -> int:
+    """How many heads a mixer with a matrix state has: 1 up to a width of 128, then heads of 128 or a little less."""
+    return d_model // largest_divisor(d_model, 128)
+
+
 def conv(taps: int) -> tuple[str, ...]:
     """The op of a short convolution that may be left out."""
     return ("causal_conv",) if taps else ()

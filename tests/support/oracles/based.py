@@ -1,39 +1,23 @@
 """fla's plain Based, around the weights of ours."""
 
-import importlib.util
 from collections.abc import Callable
-from pathlib import Path
-from types import ModuleType
 
 import torch
 from torch import Tensor
 
 from recollect.mixers.based import Based
 from recollect.mixers.parts import join_heads, split_heads
-
-
-def load_naive() -> ModuleType:
-    """fla/ops/based/naive.py on its own: importing fla.ops would need triton."""
-    package = importlib.util.find_spec("fla")
-    assert package is not None
-    assert package.submodule_search_locations is not None
-    file = Path(package.submodule_search_locations[0]) / "ops/based/naive.py"
-    spec = importlib.util.spec_from_file_location("oracle_based_naive", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.support.oracles.fla import load_naive
 
 
 def based_parallel(mixer: Based) -> Callable[[Tensor], Tensor]:
     """All pairs at once, with the oracle's own normalisation: 1e-6 is added to the sum of the weights."""
-    return _around(mixer, load_naive().naive_parallel_based)
+    return _around(mixer, load_naive("based").naive_parallel_based)
 
 
 def based_exact(mixer: Based) -> Callable[[Tensor], Tensor]:
     """All pairs at once, the sum of the weights taken as the image of a column of ones, nothing added to it."""
-    naive = load_naive().naive_parallel_based
+    naive = load_naive("based").naive_parallel_based
 
     def core(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
         sums: Tensor = naive(q, k, torch.ones_like(v[..., :1]), use_norm=False)
@@ -45,7 +29,7 @@ def based_exact(mixer: Based) -> Callable[[Tensor], Tensor]:
 
 def based_chunks(mixer: Based, chunk: int) -> Callable[[Tensor], Tensor]:
     """Chunks with a state between them; the length must be a multiple."""
-    naive = load_naive().naive_chunk_based
+    naive = load_naive("based").naive_chunk_based
     return _around(mixer, lambda q, k, v: naive(q, k, v, chunk_size=chunk))
 
 

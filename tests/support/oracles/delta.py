@@ -3,10 +3,7 @@
 The cores take what ours take: q (scaled already), k (B, H, L, K), v (B, H, L, P), β and g (B, H, L).
 """
 
-import importlib.util
 import math
-from pathlib import Path
-from types import ModuleType
 
 import torch
 from torch import Tensor, nn
@@ -15,20 +12,7 @@ from transformers.models.olmo_hybrid.modeling_olmo_hybrid import OlmoHybridGated
 
 from recollect.mixers.deltanet import DeltaNet
 from recollect.mixers.gated_deltanet import GatedDeltaNet
-
-
-def load_naive(rule: str) -> ModuleType:
-    """fla/ops/<rule>/naive.py on its own: importing fla.ops would need triton."""
-    package = importlib.util.find_spec("fla")
-    assert package is not None
-    assert package.submodule_search_locations is not None
-    file = Path(package.submodule_search_locations[0]) / "ops" / rule / "naive.py"
-    spec = importlib.util.spec_from_file_location(f"oracle_{rule}_naive", file)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+from tests.support.oracles.fla import load_naive
 
 
 def fla_delta(q: Tensor, k: Tensor, v: Tensor, beta: Tensor) -> Tensor:

@@ -1,0 +1,72 @@
+"""The newer mixers against other people's recurrences and layers, at odd sizes: outputs and all gradients."""
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+import torch
+from torch import Tensor, nn
+
+from recollect.mixers import build_mixer
+from recollect.mixers.gla import GLA
+from recollect.mixers.retnet import RetNet
+from recollect.ops.forms import KERNELS
+from tests.support.oracles import layers
+
+ROWS: list[tuple[str, dict[str, Any], Callable[[Any], Callable[[Tensor], Tensor]]]] = [
+    ("gla", {}, layers.gla),
+    ("gla", {"n_heads": 3, "d_conv": 4, "chunk": 16}, layers.gla),
+    ("gla", {"gate": False, "temperature": 1.0, "expand_v": 2}, layers.gla),
+    ("retnet", {}, layers.retnet),
+    ("retnet", {"n_heads": 6, "gate": False, "d_conv": 3, "positions": "none", "chunk": 16}, layers.retnet),
+]
+
+
+def made(name: str, options: dict[str, Any], kernel: str = KERNELS[0], d_model: int = 48) -> nn.Module:
+    """A mixer with every parameter moved off its initial value."""
+    torch.manual_seed(0)
+    mixer = build_mixer(name, d_model=d_model, kernel=kernel, **options)
+    with torch.no_grad():
+        for p in mixer.parameters():
+            p.add_(0.1 * torch.randn_like(p))
+    return mixer
+
+
+@pytest.mark.parametrize(("name", "options", "oracle"), ROWS, ids=lambda part: str(part) if part else "")
+@pytest.mark.parametrize("kernel", KERNELS)
+def test_outputs_and_all_gradients_equal_the_oracle(name: str, options: Any, oracle: Any, kernel: str) -> None:
+    mixer = made(name, options, kernel)
+    x, weights = torch.randn(2, 3, 37, 48)
+    inputs = [x.requires_grad_(), *mixer.parameters()]
+    outputs = [mixer(x), oracle(mixer)(x)]
+    gradients = [torch.autograd.grad((y * weights).sum(), inputs) for y in outputs]
+    names = ["out", "x", *(key for key, _ in mixer.named_parameters())]
+    for key, ours, judge in zip(names, (outputs[0], *gradients[0]), (outputs[1], *gradients[1]), strict=True):
+        torch.testing.assert_close(ours, judge, rtol=1e-5, atol=1e-5 * judge.abs().max().item(), msg=key)
+
+
+@pytest.mark.parametrize("name", sorted({name for name, *_ in ROWS}))
+@pytest.mark.parametrize("size", [0.0, 1e-6, 1e4])
+def test_tiny_and_huge_inputs_stay_finite(name: str, size: float) -> None:
+    mixer, x = made(name, {}, d_model=16), (size * torch.randn(2, 70, 16)).requires_grad_()
+    y = mixer(x)
+    y.sum().backward()
+    assert y.isfinite().all()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in [x, *mixer.parameters()])
+
+
+def test_the_first_decays_of_gla_are_slow_and_differ_by_channel() -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer("gla", d_model=64)
+    assert isinstance(mixer, GLA)
+    g = mixer._inputs(torch.randn(4, 32, 64))[3].exp()
+    assert 0.955 < g.mean() < 0.96  # σ(0)^(1/16)
+    assert 0.005 < g.std() < 0.02
+    assert mixer.state_size(100) == 32 * 64
+
+
+def test_the_decays_of_retnet_are_those_of_the_paper() -> None:
+    mixer = build_mixer("retnet", d_model=64)
+    assert isinstance(mixer, RetNet)
+    torch.testing.assert_close(mixer.log_decay.exp().tolist(), [1 - 1 / 32, 1 - 1 / 64, 1 - 1 / 128, 1 - 1 / 256])
+    assert mixer.state_size(100) == 4 * 16 * 32
