@@ -23,7 +23,8 @@ from recollect.ops.precision import in_full
 from recollect.ops.ssd import cut, join, take
 
 STRONGEST = 50.0
-"""The largest decay, in powers of e, whose inverse is multiplied with: half of what single precision can hold."""
+"""The largest decay, in powers of e, whose inverse is multiplied with: half of what single precision can hold, as much
+again being left for what is multiplied."""
 
 
 @in_full
@@ -131,12 +132,12 @@ def _to_end(C: Tensor, g: Tensor) -> Tensor:
 def _scores(R: Tensor, C: Tensor, g: Tensor, s: Tensor) -> Tensor:
     """A (B, H, r, c, n, c) of R (B, H, r, c, K) and C (B, H, n, c, K).
 
-    One product of the rows' decays and the columns' inverse ones, if these are numbers; else in two halves, and across
-    the middle a decay up to it and one from there on: no exponent is positive.
+    One product of the rows' decays and the columns' inverse ones, both counted from half of the way, if these are
+    numbers; else in two halves, and across the middle a decay up to it and one from there on, none of them inverse.
     """
-    if s[:, :, -1].amin() > -STRONGEST:
-        faded, grown = R * s.exp().unsqueeze(2), C * (-s).exp().unsqueeze(2)
-        A = _outer(faded, grown)
+    if s[:, :, -1].amin() > -2 * STRONGEST:
+        s = s - s[:, :, -1:] / 2
+        A = _outer(R * s.exp().unsqueeze(2), C * (-s).exp().unsqueeze(2))
         i = torch.arange(g.shape[2], device=g.device)
         return A.masked_fill(i[:, None, None] < i, 0)
     half = g.shape[2] // 2

@@ -6,10 +6,14 @@ from typing import Any
 import pytest
 import torch
 from torch import Tensor, nn
+from torch.nn import functional as F
 
 from recollect.mixers import build_mixer
+from recollect.mixers.gated_deltaproduct import GatedDeltaProduct
 from recollect.mixers.gla import GLA
+from recollect.mixers.kda import KDA
 from recollect.mixers.retnet import RetNet
+from recollect.mixers.rwkv7 import RWKV7
 from recollect.ops.forms import KERNELS
 from tests.support.oracles import layers
 
@@ -19,6 +23,14 @@ ROWS: list[tuple[str, dict[str, Any], Callable[[Any], Callable[[Tensor], Tensor]
     ("gla", {"gate": False, "temperature": 1.0, "expand_v": 2}, layers.gla),
     ("retnet", {}, layers.retnet),
     ("retnet", {"n_heads": 6, "gate": False, "d_conv": 3, "positions": "none", "chunk": 16}, layers.retnet),
+    ("kda", {}, layers.kda),
+    ("kda", {"n_heads": 3, "d_conv": 0, "negative_eigenvalues": True, "chunk": 16}, layers.kda),
+    ("kda", {"n_heads": 2, "chunk": 16}, layers.transformers_kda),
+    ("gated_deltaproduct", {}, layers.gated_deltaproduct),
+    ("gated_deltaproduct", {"n_heads": 2, "n_steps": 3, "expand_v": 2, "d_conv": 0}, layers.gated_deltaproduct),
+    ("gated_deltaproduct", {"n_steps": 1, "negative_eigenvalues": False, "chunk": 16}, layers.gated_deltaproduct),
+    ("rwkv7", {}, layers.rwkv7),
+    ("rwkv7", {"head_dim": 16, "gate": False, "chunk": 16}, layers.rwkv7),
 ]
 
 
@@ -70,3 +82,51 @@ def test_the_decays_of_retnet_are_those_of_the_paper() -> None:
     assert isinstance(mixer, RetNet)
     torch.testing.assert_close(mixer.log_decay.exp().tolist(), [1 - 1 / 32, 1 - 1 / 64, 1 - 1 / 128, 1 - 1 / 256])
     assert mixer.state_size(100) == 4 * 16 * 32
+
+
+def test_the_first_decays_of_kda_are_slow_and_differ_by_channel() -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer("kda", d_model=512, n_heads=256)
+    assert isinstance(mixer, KDA)
+    A, steps = mixer.A_log.exp(), F.softplus(mixer.dt_bias).log10()
+    assert 1 <= A.min() < 1.3
+    assert 15.7 < A.max() <= 16
+    assert len(steps) == 512
+    assert -3.001 < steps.min() < -2.9
+    assert -1.1 < steps.max() < -0.999
+    assert -2.1 < steps.mean() < -1.9
+    assert build_mixer("kda", d_model=64).state_size(100) == 64 * 64 + 3 * 64 * 3
+
+
+def test_the_first_decays_of_gated_deltaproduct_are_those_of_gated_deltanet() -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer("gated_deltaproduct", d_model=512, n_heads=256)
+    assert isinstance(mixer, GatedDeltaProduct)
+    A, steps = mixer.A_log.exp(), F.softplus(mixer.dt_bias).log10()
+    assert 0 < A.min() < 0.3
+    assert 15.7 < A.max() <= 16
+    assert -3.001 < steps.min() < -2.9
+    assert -1.1 < steps.max() < -0.999
+    assert build_mixer("gated_deltaproduct", d_model=64).state_size(100) == 64 * 64 + 5 * 64 * 3
+
+
+@pytest.mark.parametrize("n_layers", [1, 4])
+def test_rwkv7_starts_as_its_paper_says_at_any_depth(n_layers: int) -> None:
+    first, last = (build_mixer("rwkv7", d_model=128, layer=i, n_layers=n_layers) for i in (0, n_layers - 1))
+    assert isinstance(first, RWKV7)
+    assert isinstance(last, RWKV7)
+    for mixer in (first, last):
+        assert all(p.isfinite().all() for p in mixer.parameters())
+        assert mixer.out_proj.weight.abs().max() == 0
+        torch.testing.assert_close(mixer.k_proj.weight @ mixer.k_proj.weight.T, 0.01 * torch.eye(128))
+        assert mixer.k_k[0].item() == pytest.approx(0.76)
+        assert mixer.k_k[-1].item() == pytest.approx(0.66)
+        assert (mixer.r_k == -0.04).all()
+    w = first._inputs(torch.randn(1, 3, 128))[3].detach().exp()
+    assert 0.54 < w.min() < 0.61  # the fastest channel, and the slowest one
+    assert 0.998 < w.max() < 1
+    bias = first.w_proj[2].get_parameter("bias")
+    torch.testing.assert_close(bias[[0, 63, 64, 127]].tolist(), [-8.0, -3 + 6 * 63 / 127, -8 + 6 * 64 / 127, 3.0])
+    assert first.norm.weight[0].item() == pytest.approx(n_layers**-0.7)
+    assert last.norm.weight[0].item() == pytest.approx(1)
+    assert first.state_size(100) == 2 * 64 * 64 + 128

@@ -50,3 +50,31 @@ class GatedDeltaNetOptions(DeltaOptions):
 
     def uses(self) -> tuple[str, ...]:
         return (*conv(self.d_conv), *self.card.ops)
+
+
+class GatedDeltaProductOptions(DeltaOptions):
+    """Gated DeltaNet that corrects its state several times a token."""
+
+    card: ClassVar[Card] = Card(
+        "Siems et al. 2025", "E D²/H + (1 + n + n E) D (d_conv - 1)", "#661100", "H", ("rms_norm", "delta", "gate")
+    )
+    name: Literal["gated_deltaproduct"] = "gated_deltaproduct"
+    n_steps: PositiveInt = Field(2, description="n, corrections (Householder steps) a token")
+    expand_v: PositiveInt = Field(1, description="E, value width over key width")
+    negative_eigenvalues: bool = Field(True, description="beta in (0, 2) instead of (0, 1)")
+
+    def uses(self) -> tuple[str, ...]:
+        return (*conv(self.d_conv), *self.card.ops)
+
+
+class KDAOptions(DeltaOptions):
+    """Kimi Delta Attention: the gated delta rule with a decay per key channel."""
+
+    card: ClassVar[Card] = Card(
+        "Kimi Team 2025", "D²/H + 3 D (d_conv - 1)", "#332288", "s", ("rms_norm", "dplr", "sigmoid_gate")
+    )
+    name: Literal["kda"] = "kda"
+    negative_eigenvalues: bool = Field(False, description="beta in (0, 2) instead of (0, 1)")
+
+    def uses(self) -> tuple[str, ...]:
+        return (*conv(self.d_conv), *self.card.ops)

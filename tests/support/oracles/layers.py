@@ -8,25 +8,32 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
+from torch.func import functional_call
 from torch.nn import functional as F
+from transformers import KimiLinearConfig
+from transformers.models.kimi_linear.modeling_kimi_linear import KimiLinearDeltaAttention
 from transformers.models.llama.modeling_llama import rotate_half
 
+from recollect.mixers.gated_deltaproduct import GatedDeltaProduct
 from recollect.mixers.gla import GLA
+from recollect.mixers.kda import KDA
+from recollect.mixers.parts import ShortConv
 from recollect.mixers.retnet import RetNet
+from recollect.mixers.rwkv7 import RWKV7
 from tests.support.oracles.fla import load_naive
 
 Layer = Callable[[Tensor], Tensor]
 
 
 def convolved(project: nn.Module, conv: nn.Module, x: Tensor) -> Tensor:
-    """silu(conv(x W)), or x W."""
+    """silu(conv(x W)), or what stands for the convolution."""
     y: Tensor = project(x)
-    if isinstance(conv, nn.Identity):
-        return y
+    if not isinstance(conv, ShortConv):
+        activated: Tensor = conv(y)
+        return activated
     weight = conv.get_parameter("weight")
     y = F.conv1d(y.mT, weight.unsqueeze(1), padding=weight.shape[1] - 1, groups=len(weight))
-    y = F.silu(y[..., : x.shape[1]].mT)
-    return y
+    return F.silu(y[..., : x.shape[1]].mT)
 
 
 def heads(x: Tensor, n: int) -> Tensor:
@@ -35,7 +42,8 @@ def heads(x: Tensor, n: int) -> Tensor:
 
 
 def normed(norm: nn.Module, o: Tensor) -> Tensor:
-    return F.rms_norm(o, o.shape[-1:], norm.get_parameter("weight"), eps=1e-5).flatten(-2)
+    y: Tensor = F.rms_norm(o, o.shape[-1:], norm.get_parameter("weight"), eps=1e-5)
+    return y.flatten(-2)
 
 
 def turned(x: Tensor) -> Tensor:
@@ -72,6 +80,104 @@ def retnet(mixer: RetNet) -> Layer:
         o = load_naive("retention").naive_retention(*(m.transpose(1, 2) for m in (q, k, v))).transpose(1, 2)
         o = normed(mixer.norm, o)
         out: Tensor = mixer.out_proj(o * F.silu(mixer.g_proj(x)) if mixer.options.gate else o)
+        return out
+
+    return run
+
+
+def kda(mixer: KDA) -> Layer:
+    """fla's recurrence."""
+
+    def run(x: Tensor) -> Tensor:
+        q, k, v = branches(mixer, x, mixer.n_heads)
+        q, k = (m * torch.rsqrt(m.square().sum(-1, keepdim=True) + 1e-6) for m in (q, k))
+        g = heads(F.softplus(mixer.f_proj(x) + mixer.dt_bias), mixer.n_heads) * -mixer.A_log.exp().unsqueeze(-1)
+        beta = mixer.b_proj(x).sigmoid() * (2 if mixer.options.negative_eigenvalues else 1)
+        o = normed(mixer.norm, load_naive("kda").naive_recurrent_kda(q, k, v, g, beta)[0])
+        out: Tensor = mixer.out_proj(o * mixer.g_proj(x).sigmoid())
+        return out
+
+    return run
+
+
+def transformers_kda(mixer: KDA) -> Layer:
+    """transformers' whole layer, in chunks."""
+    d = mixer.out_proj.in_features
+    config = KimiLinearConfig(
+        hidden_size=d,
+        linear_num_heads=mixer.n_heads,
+        linear_head_dim=d // mixer.n_heads,
+        linear_conv_kernel_dim=mixer.options.d_conv,
+        rms_norm_eps=1e-5,
+        num_hidden_layers=1,
+        layer_types=["linear_attention"],
+    )
+    theirs = KimiLinearDeltaAttention(config, layer_idx=0)
+    names = {
+        "forget_gate.f_a_proj.weight": "f_proj.0.weight",
+        "forget_gate.f_b_proj.weight": "f_proj.1.weight",
+        "forget_gate.dt_bias": "dt_bias",
+        "g_a_proj.weight": "g_proj.0.weight",
+        "g_b_proj.weight": "g_proj.1.weight",
+        "o_norm.weight": "norm.weight",
+        "o_proj.weight": "out_proj.weight",
+    }
+
+    def run(x: Tensor) -> Tensor:
+        ours: dict[str, Tensor] = {other: mixer.get_parameter(name) for other, name in names.items()}
+        ours |= {f"{c}_proj.weight": mixer.get_parameter(f"{c}_proj.weight") for c in "qkvb"}
+        ours["forget_gate.A_log"] = mixer.A_log.view(1, 1, -1, 1)
+        ours["conv1d.weight"] = torch.cat([mixer.get_parameter(f"{c}_conv.weight") for c in "qkv"]).unsqueeze(1)
+        assert ours.keys() == dict(theirs.named_parameters()).keys()
+        out: Tensor = functional_call(theirs, ours, (x,))
+        return out
+
+    return run
+
+
+def gated_deltaproduct(mixer: GatedDeltaProduct) -> Layer:
+    """fla's recurrence."""
+    n, h = mixer.n_steps, mixer.n_heads
+
+    def run(x: Tensor) -> Tensor:
+        q = heads(convolved(mixer.q_proj, mixer.q_conv, x), h)
+        k, v = (
+            convolved(project, conv, x).unflatten(-1, (n, h, -1)).flatten(1, 2)
+            for project, conv in ((mixer.k_proj, mixer.k_conv), (mixer.v_proj, mixer.v_conv))
+        )
+        q, k = (m * torch.rsqrt(m.square().sum(-1, keepdim=True) + 1e-6) for m in (q, k))
+        beta = mixer.b_proj(x).sigmoid().unflatten(-1, (n, h)).flatten(1, 2)
+        beta = 2 * beta if mixer.options.negative_eigenvalues else beta
+        g = -mixer.A_log.exp() * F.softplus(mixer.a_proj(x) + mixer.dt_bias)
+        naive = load_naive("gated_delta_product").naive_recurrent_gated_delta_product
+        o = normed(mixer.norm, naive(q, k, v, g, beta, q.shape[-1] ** -0.5, num_householder=n)[0])
+        out: Tensor = mixer.out_proj(o * F.silu(mixer.g_proj(x)))
+        return out
+
+    return run
+
+
+def rwkv7(mixer: RWKV7) -> Layer:
+    """fla's recurrence, which scales r."""
+    h = mixer.n_heads
+
+    def shifted(x: Tensor, m: str) -> Tensor:
+        before = torch.cat((torch.zeros_like(x[:, :1]), x[:, :-1]), dim=1)
+        return torch.addcmul(x, before - x, 1 - mixer.mu[m])
+
+    def run(x: Tensor) -> Tensor:
+        r, k, v = mixer.r_proj(shifted(x, "r")), mixer.k_proj(shifted(x, "k")), mixer.v_proj(shifted(x, "v"))
+        w = -0.6065306597126334 * mixer.w_proj(shifted(x, "w")).sigmoid()
+        a = mixer.a_proj(shifted(x, "a")).sigmoid()
+        kk = F.normalize(heads(k * mixer.k_k, h), dim=-1)
+        k = k + k * (a - 1) * mixer.k_a
+        r, w, k, v, a = (heads(m, h) for m in (r, w, k, v, a))
+        naive = load_naive("generalized_delta_rule/dplr").dplr_recurrence
+        given = (r * r.shape[-1] ** 0.5, k, v, -kk, kk * a, w)
+        o = naive(*(m.transpose(1, 2) for m in given))[0].transpose(1, 2)
+        o = F.group_norm(o.flatten(-2).flatten(0, 1), h, mixer.norm.weight, mixer.norm.bias, mixer.norm.eps)
+        o = o.view_as(x) + ((r * k * mixer.r_k.squeeze(1)).sum(-1, keepdim=True) * v).flatten(-2)
+        out: Tensor = mixer.out_proj(o * mixer.g_proj(shifted(x, "g")) if mixer.options.gate else o)
         return out
 
     return run
