@@ -4,6 +4,14 @@ import torch
 from torch import Tensor
 
 
+def rotate_pairs(x: Tensor, angle: Tensor) -> Tensor:
+    """The pairs (2i, 2i + 1) of x (..., N) turned by given angles (..., M), M <= N/2; what is left over stays."""
+    turned, rest = x.split((2 * angle.shape[-1], x.shape[-1] - 2 * angle.shape[-1]), dim=-1)
+    a, b = turned.unflatten(-1, (-1, 2)).unbind(-1)
+    cos, sin = angle.cos(), angle.sin()
+    return torch.cat((torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2), rest), dim=-1)
+
+
 def rotate(x: Tensor, positions: Tensor | None = None) -> Tensor:
     """Turn x (..., L, P), P even, to its positions (0..L-1, or given, broadcast against x[..., 0])."""
     half = x.shape[-1] // 2

@@ -1,5 +1,6 @@
 """The newer mixers against other people's recurrences and layers, at odd sizes: outputs and all gradients."""
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -12,6 +13,8 @@ from recollect.mixers import build_mixer
 from recollect.mixers.gated_deltaproduct import GatedDeltaProduct
 from recollect.mixers.gla import GLA
 from recollect.mixers.kda import KDA
+from recollect.mixers.mamba3 import Mamba3
+from recollect.mixers.mlstm import MLSTM
 from recollect.mixers.retnet import RetNet
 from recollect.mixers.rwkv7 import RWKV7
 from recollect.ops.forms import KERNELS
@@ -29,6 +32,11 @@ ROWS: list[tuple[str, dict[str, Any], Callable[[Any], Callable[[Tensor], Tensor]
     ("gated_deltaproduct", {}, layers.gated_deltaproduct),
     ("gated_deltaproduct", {"n_heads": 2, "n_steps": 3, "expand_v": 2, "d_conv": 0}, layers.gated_deltaproduct),
     ("gated_deltaproduct", {"n_steps": 1, "negative_eigenvalues": False, "chunk": 16}, layers.gated_deltaproduct),
+    ("mlstm", {}, layers.mlstm),
+    ("mlstm", {"n_heads": 3, "d_key": 16, "chunk": 16}, layers.mlstm),
+    ("mamba3", {}, layers.mamba3),
+    ("mamba3", {"head_dim": 8, "d_state": 10, "rotation": 1.0, "expand": 1, "chunk": 16}, layers.mamba3),
+    ("mamba3", {"trapezoid": False, "rotation": 0.0}, layers.mamba3),
     ("rwkv7", {}, layers.rwkv7),
     ("rwkv7", {"head_dim": 16, "gate": False, "chunk": 16}, layers.rwkv7),
 ]
@@ -130,3 +138,34 @@ def test_rwkv7_starts_as_its_paper_says_at_any_depth(n_layers: int) -> None:
     assert first.norm.weight[0].item() == pytest.approx(n_layers**-0.7)
     assert last.norm.weight[0].item() == pytest.approx(1)
     assert first.state_size(100) == 2 * 64 * 64 + 128
+
+
+def test_mlstm_starts_almost_closed_and_forgets_slowly() -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer("mlstm", d_model=256, n_heads=4, n_layers=2)
+    assert isinstance(mixer, MLSTM)
+    *_, log_i, log_f = mixer._inputs(torch.randn(1, 3, 256))
+    torch.testing.assert_close(log_i, torch.full_like(log_i, -15 * math.tanh(10 / 15)))
+    torch.testing.assert_close(mixer.f_proj.bias.tolist(), [3.0, 4.0, 5.0, 6.0])
+    assert 0.95 < log_f.exp().min() < log_f.exp().max() < 1
+    assert mixer.q_proj.weight.std().item() == pytest.approx(math.sqrt(2 / (5 * 256)), rel=0.03)
+    assert mixer.out_proj.weight.std().item() == pytest.approx(1 / 16, rel=0.03)
+    assert mixer.z_proj.weight.abs().max() == 0
+    assert mixer.state_size(100) == 4 * (32 * 64 + 32 + 1)
+
+
+def test_mamba3_starts_as_its_authors_code_does() -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer("mamba3", d_model=512, head_dim=4)
+    assert isinstance(mixer, Mamba3)
+    steps = F.softplus(mixer.dt_bias).log10()
+    assert len(steps) == 256
+    assert -3.001 < steps.min() < -2.9
+    assert -1.1 < steps.max() < -0.999
+    for ones in (mixer.D, mixer.B_bias, mixer.C_bias, mixer.B_norm.weight):
+        assert (ones == 1).all()
+    _, _, share, g, *_ = mixer._inputs(torch.randn(1, 50, 512))
+    assert 0.49 < share.mean() < 0.51
+    assert g.max() < 0
+    small = build_mixer("mamba3", d_model=64, head_dim=32, d_state=16)
+    assert small.state_size(100) == 128 * 16 + 4 * 4 + 4 * 16 + 128

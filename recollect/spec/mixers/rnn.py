@@ -2,10 +2,10 @@
 
 from typing import ClassVar, Literal
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import Card, MixerOptions, TurnedOptions, divides, largest_divisor
+from recollect.spec.mixers.options import Card, MixerOptions, TurnedOptions, conv, divides, largest_divisor, wide_heads
 
 
 class RWKV4Options(TurnedOptions):
@@ -28,6 +28,33 @@ class RWKV7Options(MixerOptions):
         head_dim = self.head_dim or largest_divisor(d_model, 64)
         divides(head_dim, d_model, "model.mixer.head_dim")
         return self.model_copy(update={"head_dim": head_dim})
+
+
+class MLSTMOptions(MixerOptions):
+    """The LSTM with a matrix memory: exponential gates, keys and queries."""
+
+    card: ClassVar[Card] = Card(
+        "Beck et al. 2024",
+        "H (K + 1)(D/H + 1) + (2 H K + D)(d_conv - 1), K = D/2H",
+        "#B15928",
+        "h",
+        ("mlstm", "sigmoid_gate"),
+    )
+    name: Literal["mlstm"] = "mlstm"
+    n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
+    d_key: PositiveInt | None = Field(None, description="K, width of a head's q and k (D / 2H)")
+    d_conv: NonNegativeInt = Field(0, description="taps of the convolutions on q, k, v (0 = none, nor their SiLU)")
+    gate: bool = Field(True, description="the output gate")
+    chunk: PositiveInt = Field(64, description="tokens a chunk")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        n_heads = self.n_heads or wide_heads(d_model)
+        divides(n_heads, d_model, "model.mixer.n_heads")
+        return self.model_copy(update={"n_heads": n_heads, "d_key": self.d_key or max(1, d_model // (2 * n_heads))})
+
+    def uses(self) -> tuple[str, ...]:
+        ops = self.card.ops if self.gate else self.card.ops[:1]
+        return (*conv(self.d_conv), *ops)
 
 
 class LSTMOptions(TurnedOptions):

@@ -96,3 +96,29 @@ class Mamba2Options(MixerOptions):
 
     def uses(self) -> tuple[str, ...]:
         return (*conv(self.d_conv), *self.card.ops)
+
+
+class Mamba3Options(MixerOptions):
+    """SSD with a trapezoidal step, B and C normalised and turned by angles that the token sets, no convolution."""
+
+    card: ClassVar[Card] = Card(
+        "Lahoti et al. 2026",
+        "E D N + E D + H (N + M), M = rotation N/2 angles",
+        "#FF7F00",
+        "P",
+        ("trapezoid", "gate", "rms_norm"),
+    )
+    name: Literal["mamba3"] = "mamba3"
+    d_state: int = Field(64, ge=2, description="N, state per channel, even")
+    expand: PositiveInt = Field(2, description="E, inner width over model width")
+    head_dim: PositiveInt | None = Field(None, description="P (the largest divisor of E D up to 64)")
+    trapezoid: bool = Field(True, description="lambda follows the token (false: it is 1, an Euler step)")
+    rotation: float = Field(0.5, ge=0, le=1, description="share of B and C that is turned (0 = none)")
+    chunk: PositiveInt = Field(64, description="tokens a chunk")
+
+    def resolved(self, d_model: int, length: int) -> Self:
+        if self.d_state % 2:
+            raise ValueError(f"model.mixer.d_state must be even (got {self.d_state})")
+        head_dim = self.head_dim or largest_divisor(self.expand * d_model, 64)
+        divides(head_dim, self.expand * d_model, "model.mixer.head_dim")
+        return self.model_copy(update={"head_dim": head_dim})

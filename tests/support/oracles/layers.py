@@ -4,19 +4,23 @@ Each takes a mixer of ours and gives a function of x that uses its very paramete
 Heads come after time, (B, L, H, P), as flash-linear-attention wants them.
 """
 
+import math
 from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
 from torch.func import functional_call
 from torch.nn import functional as F
-from transformers import KimiLinearConfig
+from transformers import KimiLinearConfig, xLSTMConfig
 from transformers.models.kimi_linear.modeling_kimi_linear import KimiLinearDeltaAttention
 from transformers.models.llama.modeling_llama import rotate_half
+from transformers.models.xlstm.modeling_xlstm import xLSTMLayer
 
 from recollect.mixers.gated_deltaproduct import GatedDeltaProduct
 from recollect.mixers.gla import GLA
 from recollect.mixers.kda import KDA
+from recollect.mixers.mamba3 import Mamba3
+from recollect.mixers.mlstm import MLSTM
 from recollect.mixers.parts import ShortConv
 from recollect.mixers.retnet import RetNet
 from recollect.mixers.rwkv7 import RWKV7
@@ -50,7 +54,8 @@ def turned(x: Tensor) -> Tensor:
     """Llama's rotation of x (B, L, H, P)."""
     angle = torch.outer(torch.arange(x.shape[1]), 10000 ** -(torch.arange(0, x.shape[-1], 2) / x.shape[-1]))
     angle = torch.cat((angle, angle), dim=-1).unsqueeze(1)
-    return x * angle.cos() + rotate_half(x) * angle.sin()
+    y: Tensor = x * angle.cos() + rotate_half(x) * angle.sin()
+    return y
 
 
 def branches(mixer: nn.Module, x: Tensor, n_heads: int) -> list[Tensor]:
@@ -179,5 +184,74 @@ def rwkv7(mixer: RWKV7) -> Layer:
         o = o.view_as(x) + ((r * k * mixer.r_k.squeeze(1)).sum(-1, keepdim=True) * v).flatten(-2)
         out: Tensor = mixer.out_proj(o * mixer.g_proj(shifted(x, "g")) if mixer.options.gate else o)
         return out
+
+    return run
+
+
+def mlstm(mixer: MLSTM) -> Layer:
+    """transformers' whole layer, over all pairs."""
+    names = {f"{c}.weight": f"{c}_proj.weight" for c in "qkv"} | {
+        "ogate_preact.weight": "z_proj.weight",
+        "igate_preact.weight": "i_proj.weight",
+        "igate_preact.bias": "i_proj.bias",
+        "fgate_preact.weight": "f_proj.weight",
+        "fgate_preact.bias": "f_proj.bias",
+        "multihead_norm.weight": "norm_weight",
+        "out_proj.weight": "out_proj.weight",
+    }
+    d, keys = mixer.out_proj.in_features, mixer.q_proj.out_features
+
+    def run(x: Tensor) -> Tensor:
+        config = xLSTMConfig(
+            hidden_size=d,
+            num_heads=mixer.n_heads,
+            qk_dim_factor=keys / d,
+            chunk_size=x.shape[1],
+            num_hidden_layers=1,
+            mode="train",
+        )
+        theirs = xLSTMLayer(config)
+        ours: dict[str, Tensor] = {other: mixer.get_parameter(name) for other, name in names.items()}
+        assert ours.keys() == dict(theirs.named_parameters()).keys()
+        out: Tensor = functional_call(theirs, ours, (x,))[0]
+        return out
+
+    return run
+
+
+def mamba3(mixer: Mamba3) -> Layer:
+    """The step of the authors' tests, written anew: one token at a time, the angles kept within a turn."""
+    h = mixer.n_heads
+
+    def turned(x: Tensor, angle: Tensor) -> Tensor:
+        made = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous())
+        made = made * torch.polar(torch.ones_like(angle), angle)
+        return torch.view_as_real(made).flatten(-2)
+
+    def step(x: Tensor, state: list[Tensor]) -> tuple[Tensor, list[Tensor]]:
+        z, v, B, C, dt, rate, share, theta = mixer.in_proj(x).split(mixer.sizes, dim=-1)
+        S, angle, k_before, v_before = state
+        B, C = (F.rms_norm(m, m.shape[-1:], n.weight, 1e-5) for m, n in ((B, mixer.B_norm), (C, mixer.C_norm)))
+        k, q = B.unsqueeze(1) + mixer.B_bias[:, 0], C.unsqueeze(1) + mixer.C_bias[:, 0]  # (B, H, N)
+        dt = F.softplus(dt + mixer.dt_bias)
+        alpha = torch.exp(dt * torch.clamp(-F.softplus(rate), max=-1e-4))
+        lam = share.sigmoid() if mixer.options.trapezoid else torch.ones_like(dt)
+        angle = (angle + math.pi * theta.tanh().unsqueeze(1) * dt.unsqueeze(-1)) % (2 * math.pi)
+        padded = F.pad(angle, (0, k.shape[-1] // 2 - angle.shape[-1]))
+        k, q, v = turned(k, padded), turned(q, padded), heads(v, h)
+        before = torch.einsum("bhn,bhp->bhpn", k_before, v_before)
+        S = torch.einsum("bh,bhpn->bhpn", alpha, S + ((1 - lam) * dt)[..., None, None] * before)
+        S = S + torch.einsum("bh,bhn,bhp->bhpn", lam * dt, k, v)
+        y = torch.einsum("bhpn,bhn->bhp", S, q) + mixer.D.unsqueeze(-1) * v
+        return mixer.out_proj(y.flatten(-2) * F.silu(z)), [S, angle, k, v]
+
+    def run(x: Tensor) -> Tensor:
+        n, p = mixer.options.d_state, mixer.sizes[1] // h
+        state = [x.new_zeros(len(x), h, *shape) for shape in ((p, n), (mixer.n_angles,), (n,), (p,))]
+        rows = []
+        for t in range(x.shape[1]):
+            y, state = step(x[:, t], state)
+            rows.append(y)
+        return torch.stack(rows, dim=1)
 
     return run

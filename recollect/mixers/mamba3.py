@@ -1,0 +1,91 @@
+"""Mamba-3 (SISO): a state-space model with a trapezoidal step and a state that turns, without a convolution.
+
+    z, x', B, C, δ, α, λ, θ = x W_in                       widths E D, E D, N, N, H, H, H, M; H heads of width P
+    Δ = softplus(δ + b_Δ),   A = min(-softplus(α), -10⁻⁴),   λ <- σ(λ)      one of each per head and token
+    B̄, C̄ = RMSNorm(B) ⊙ w_B + b_B, RMSNorm(C) ⊙ w_C + b_C                   the biases per head
+    B̄, C̄ <- the pairs (2i, 2i + 1), i < M, turned by the sum of π tanh(θ_i) Δ up to the token
+    h_t = e^{Δ_t A_t} (h_{t-1} + (1 - λ_t) Δ_t B̄_{t-1} x'_{t-1}ᵀ) + λ_t Δ_t B̄_t x'_tᵀ,   y_t = h_tᵀ C̄_t + D x'_t
+    out = (y ⊙ silu(z)) W_out
+
+M is a quarter of N: half of B and C turns. Starts with Δ log-uniform between 0.001 and 0.1, b_B = b_C = 1, D = 1.
+Options: an Euler step (λ = 1), another share that turns.
+
+Lahoti et al. 2026, as its authors' code has it. Departs from it: B and C in one group, N = 64 where theirs is 128, no
+MIMO; with `at` the outputs are computed at the asked rows only.
+"""
+
+import math
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.parts import RMSNorm, draw_dt_bias, join_heads, split_heads
+from recollect.ops.forms import pick
+from recollect.ops.rotary import rotate_pairs
+from recollect.ops.trapezoid import trapezoid_matrix
+from recollect.spec.mixers.ssm import Mamba3Options
+
+SLOWEST = 1e-4
+"""A state fades at least so fast."""
+
+
+class Mamba3(MatrixMixer):
+    """A selective state-space model with a trapezoidal step and rotations."""
+
+    def __init__(self, options: Mamba3Options, place: Place) -> None:
+        super().__init__()
+        assert options.head_dim is not None
+        self.options = options
+        self.scan, self.gate = pick("trapezoid", place.kernel), pick("gate", place.kernel)
+        inner, n = options.expand * place.d_model, options.d_state
+        self.n_heads, self.n_angles = inner // options.head_dim, int(n * options.rotation) // 2
+        shares = self.n_heads if options.trapezoid else 0
+        self.sizes = [
+            inner,
+            inner,
+            n,
+            n,
+            self.n_heads,
+            self.n_heads,
+            shares,
+            self.n_angles,
+        ]  # of z, x', B, C, δ, α, λ, θ
+        self.in_proj = nn.Linear(place.d_model, sum(self.sizes), bias=False)
+        self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads))
+        self.B_norm, self.C_norm = RMSNorm(n, place.kernel), RMSNorm(n, place.kernel)
+        self.B_bias, self.C_bias = (nn.Parameter(torch.ones(self.n_heads, 1, n)) for _ in range(2))
+        self.D = nn.Parameter(torch.ones(self.n_heads))
+        self.out_proj = nn.Linear(inner, place.d_model, bias=False)
+
+    def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
+        v, dt, share, g, B, C = self._inputs(x)
+        return self.finish(self.scan(v, dt, share, g, B, C, self.D, self.options.chunk, at), rows_at(x, at))
+
+    def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
+        v, dt, share, g, B, C = self._inputs(x)
+        return trapezoid_matrix(dt, share, g, B, C, self.D), v
+
+    def finish(self, y: Tensor, x: Tensor) -> Tensor:
+        z = F.linear(x, self.in_proj.weight[: self.sizes[0]])
+        out: Tensor = self.out_proj(self.gate(join_heads(y), z))
+        return out
+
+    def state_size(self, length: int) -> int:
+        """The states and angles of all heads; for the trapezoid also the last B̄ and x'."""
+        inner, n = self.sizes[1:3]
+        return inner * n + self.n_heads * self.n_angles + self.options.trapezoid * (self.n_heads * n + inner)
+
+    def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
+        """x' (B, H, L, P), Δ, λ and Δ A (B, H, L), B̄ and C̄ (B, H, L, N)."""
+        projected = F.linear(x, self.in_proj.weight[self.sizes[0] :])
+        v, B, C, dt, rate, share, angle = projected.split(self.sizes[1:], dim=-1)
+        dt = F.softplus(dt + self.dt_bias).transpose(1, 2)  # (B, H, L)
+        g = dt * (-F.softplus(rate)).clamp(max=-SLOWEST).transpose(1, 2)
+        share = share.sigmoid().transpose(1, 2) if self.options.trapezoid else torch.ones_like(dt)
+        B, C = self.B_norm(B).unsqueeze(1) + self.B_bias, self.C_norm(C).unsqueeze(1) + self.C_bias
+        if self.n_angles:
+            turned = (math.pi * torch.tanh(angle).unsqueeze(1) * dt.unsqueeze(-1)).cumsum(2)  # (B, H, L, M)
+            B, C = rotate_pairs(B, turned), rotate_pairs(C, turned)
+        return split_heads(v, self.n_heads), dt, share, g, B, C
