@@ -31,6 +31,7 @@ from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import join_heads, split_heads
 from recollect.ops.dplr import dplr_matrix
 from recollect.ops.forms import pick
+from recollect.ops.rms_norm import unit
 from recollect.spec.mixers.rnn import RWKV7Options
 
 FASTEST = math.exp(-0.5)
@@ -48,6 +49,7 @@ class RWKV7(MatrixMixer):
         assert options.head_dim is not None
         self.options, self.n_heads, d = options, place.d_model // options.head_dim, place.d_model
         self.rule, self.shift = pick("dplr", place.kernel), pick("token_shift", place.kernel)
+        self.normalise = pick("rms_norm", place.kernel)
         r0, r1 = place.layer / max(place.n_layers - 1, 1), 1 - place.layer / place.n_layers
         h = torch.arange(d)
         along, zigzag = h / max(d - 1, 1) - 0.5, 2 * (h % options.head_dim) / max(options.head_dim - 1, 1) - 1
@@ -65,8 +67,8 @@ class RWKV7(MatrixMixer):
             self.g_proj = _bottleneck(d, low_rank(5.0, d), nn.Sigmoid(), None)
         self.k_k, self.k_a = nn.Parameter(0.71 - 0.1 * along), nn.Parameter(torch.full((d,), 1.02))
         self.r_k = nn.Parameter(torch.full((self.n_heads, 1, options.head_dim), -0.04))
-        self.norm = nn.GroupNorm(self.n_heads, d, eps=1e-5 * options.head_dim)
-        nn.init.constant_(self.norm.weight, ((place.layer + 1) / place.n_layers) ** 0.7)
+        self.norm_weight = nn.Parameter(torch.full((d,), ((place.layer + 1) / place.n_layers) ** 0.7))
+        self.norm_bias = nn.Parameter(torch.zeros(d))
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         r, k, v, g, a, b = self._inputs(x)
@@ -93,15 +95,17 @@ class RWKV7(MatrixMixer):
         )
         g = -FASTEST * self.w_proj(self.shift(x, self.mu["w"])).sigmoid()
         a = self.a_proj(self.shift(x, self.mu["a"])).sigmoid()
-        direction = F.normalize(split_heads(k * self.k_k, self.n_heads), dim=-1)
+        direction = unit((k * self.k_k).unflatten(-1, (self.n_heads, -1)), 1.0, self.normalise, 1e-12).transpose(1, 2)
         k = k * (1 + (a - 1) * self.k_a)
         r, k, v, g, a = (split_heads(y, self.n_heads) for y in (r, k, v, g, a))
         return r, k, v, g, direction * (-g).exp(), -a * direction
 
     def _receive(self, y: Tensor, r: Tensor, k: Tensor, v: Tensor, x: Tensor, at: Tensor | None) -> Tensor:
         """From o (B, H, Q, P) at the rows asked for to the output there."""
-        o = self.norm(join_heads(y).flatten(0, 1)).unflatten(0, (len(x), -1))
-        o = o + rows_at(join_heads((r * k * self.r_k).sum(-1, keepdim=True) * v), at)
+        o = F.layer_norm(y.transpose(1, 2), y.shape[-1:], eps=1e-5 * y.shape[-1]).flatten(-2)
+        o = torch.addcmul(self.norm_bias, o, self.norm_weight) + rows_at(
+            join_heads((r * k * self.r_k).sum(-1, keepdim=True) * v), at
+        )
         if self.options.gate:
             o = o * self.g_proj(rows_at(self.shift(x, self.mu["g"]), at))
         out: Tensor = self.out_proj(o)

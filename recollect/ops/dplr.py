@@ -12,7 +12,9 @@ the loop has no chunks.
 """
 
 from collections.abc import Callable
+from functools import reduce
 from itertools import repeat
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -64,13 +66,13 @@ def _in_chunks(solve: Solve) -> Callable[..., Tensor]:
         rows: list[Tensor] = []
         pieces = (repeat(None) if m is None else cut(m, chunk) for m in (a, b))
         for q_i, k_i, v_i, g_i, a_i, b_i in zip(*(cut(m, chunk) for m in (q, k, v, g)), *pieces, strict=False):
-            R, C, s = _both(q_i, a_i), _both(k_i, b_i), _since_first(g_i)
-            before = None if state is None else _recall(R, s, g_i[:, :, 0], state)
-            A = _scores(R, C, g_i, s)
-            values = _values(A, v_i, before, solve)
-            rows.append(_read(A, values, before))
+            faded = _fade(_given(q_i, a_i), _given(k_i, b_i), g_i)
+            start = None if state is None else faded.start.unsqueeze(-1) * state
+            values = _values(faded, v_i, start, solve)
+            rows.append(_weighted(faded.scores[0], values, None if start is None else faded.rows[0] @ start))
             if len(rows) * chunk < k.shape[2]:
-                state = _write(C, values, g_i, state)
+                state = faded.end.unsqueeze(-1) * _weighted([m.mT for m in faded.columns], values, None)
+                state = state if start is None else torch.addcmul(state, faded.rest.unsqueeze(-1), start)
         return take(join(rows), at)
 
     return dplr
@@ -79,78 +81,89 @@ def _in_chunks(solve: Solve) -> Callable[..., Tensor]:
 @in_full
 def dplr_matrix(q: Tensor, k: Tensor, g: Tensor, a: Tensor | None, b: Tensor | None) -> Tensor:
     """The matrix (B, H, L, L) that takes v to o."""
-    A = _scores(_both(q, a), _both(k, b), g, _since_first(g))
-    v = torch.eye(q.shape[2], dtype=A.dtype, device=A.device).expand(*q.shape[:2], -1, -1)
-    return _read(A, _values(A, v, None, solve_plain), None).tril()
+    faded = _fade(_given(q, a), _given(k, b), g)
+    v = torch.eye(q.shape[2], dtype=q.dtype, device=q.device).expand(*q.shape[:2], -1, -1)
+    return _weighted(faded.scores[0], _values(faded, v, None, solve_plain), None).tril()
 
 
-def _both(one: Tensor, other: Tensor | None) -> Tensor:
-    """One or two (B, H, c, K) as (B, H, n, c, K)."""
-    return one.unsqueeze(2) if other is None else torch.stack((one, other), dim=2)
+class Faded(NamedTuple):
+    """The rows and columns of a chunk, decayed to where they meet, and their scores A; (B, H, c, ...) each.
+
+    `start` takes the state before the chunk to where the rows read it, `end` takes what the columns have written to the
+    chunk's end and `rest` that state; (B, H, K) each.
+    """
+
+    rows: list[Tensor]
+    columns: list[Tensor]
+    scores: list[list[Tensor]]
+    start: Tensor
+    end: Tensor
+    rest: Tensor
+
+
+def _fade(R: list[Tensor], C: list[Tensor], g: Tensor) -> Faded:
+    """They meet half of the way, where the columns grow as much as the rows fade, if that is a number; else nothing
+    grows: the rows read at the first token, the columns have been written at the last."""
+    s, first = _since_first(g), g[:, :, 0]
+    last = s[:, :, -1]
+    if _mild(s):
+        half = last.detach() / 2  # any number would do: no gradient comes from it, nor from the tokens behind it
+        down, up = (s - half.unsqueeze(2)).exp(), (half.unsqueeze(2) - s).exp()
+        rows, columns = [m * down for m in R], [m * up for m in C]
+        scores = [[(r @ m.mT).tril_() for m in columns] for r in rows]
+        end = (last - half).exp()
+        return Faded(rows, columns, scores, (first + half).exp(), end, end)
+    down, up = s.exp(), _to_last(g).exp()
+    scores = [[_score(r, m, g) for m in C] for r in R]
+    return Faded([m * down for m in R], [m * up for m in C], scores, first.exp(), torch.ones_like(last), last.exp())
+
+
+def _score(r: Tensor, m: Tensor, g: Tensor) -> Tensor:
+    """A (B, H, c, c) of strong decays, by halves: across the middle a decay up to it and one from there on."""
+    s = _since_first(g)
+    if _mild(s):
+        s = s - s[:, :, -1:].detach() / 2
+        return ((r * s.exp()) @ (m * (-s).exp()).mT).tril_()
+    half = g.shape[2] // 2
+    (r0, m0, g0), (r1, m1, g1) = zip(*(x.split((half, g.shape[2] - half), dim=2) for x in (r, m, g)), strict=True)
+    across = (r1 * g1.cumsum(2).exp()) @ (m0 * _to_last(g0).exp()).mT
+    late = torch.cat((across, _score(r1, m1, g1)), dim=-1)
+    return torch.cat((F.pad(_score(r0, m0, g0), (0, g.shape[2] - half)), late), dim=2)
+
+
+def _mild(s: Tensor) -> bool:
+    return bool(s[:, :, -1].amin() > -2 * STRONGEST)
 
 
 def _since_first(g: Tensor) -> Tensor:
-    """s of the tokens (..., c, K)."""
-    return F.pad(g[..., 1:, :], (0, 0, 1, 0)).cumsum(-2)
+    """What the tokens after the first one, up to each, decay."""
+    return F.pad(g[:, :, 1:], (0, 0, 1, 0)).cumsum(2)
 
 
-def _recall(R: Tensor, s: Tensor, first: Tensor, state: Tensor) -> Tensor:
-    """What the rows read of the state before a chunk, (B, H, r, c, P)."""
-    faded = (R * s.exp().unsqueeze(2)).flatten(2, 3)
-    y: Tensor = (faded @ (first.exp().unsqueeze(-1) * state)).unflatten(2, R.shape[2:4])
-    return y
+def _to_last(g: Tensor) -> Tensor:
+    """What the tokens after each decay."""
+    return F.pad(g[:, :, 1:], (0, 0, 0, 1)).flip(2).cumsum(2).flip(2)
 
 
-def _values(A: Tensor, v: Tensor, before: Tensor | None, solve: Solve) -> Tensor:
-    """What is written with each column, (B, H, n, c, P): v, or the errors on it, or v and what a reads."""
-    if A.shape[2] == 1:
-        return v.unsqueeze(2)
-    if A.shape[4] == 1:
-        return solve(A[:, :, 1, :, 0], v if before is None else v - before[:, :, 1]).unsqueeze(2)
-    seen = A[:, :, 1, :, 0].tril(-1) @ v
-    seen = solve(-A[:, :, 1, :, 1], seen if before is None else seen + before[:, :, 1])
-    return torch.stack((v, seen), dim=2)
+def _values(faded: Faded, v: Tensor, start: Tensor | None, solve: Solve) -> list[Tensor]:
+    """What is written with each column, (B, H, c, P): v, or the errors on it, or v and what a reads."""
+    if len(faded.rows) == 1:
+        return [v]
+    before = None if start is None else faded.rows[1] @ start
+    by_k, *by_b = faded.scores[1]
+    if not by_b:
+        return [solve(by_k, v if before is None else v - before)]
+    return [v, solve(-by_b[0], _weighted([by_k.tril(-1)], [v], before))]
 
 
-def _read(A: Tensor, values: Tensor, before: Tensor | None) -> Tensor:
-    """What the queries read, (B, H, c, P)."""
-    y = A[:, :, 0].flatten(-2) @ values.flatten(2, 3)
-    return y if before is None else y + before[:, :, 0]
+def _weighted(scores: list[Tensor], values: list[Tensor], before: Tensor | None) -> Tensor:
+    """All values by their weights, and what the state before a chunk adds."""
+    parts = [A @ value for A, value in zip(scores, values, strict=True)]
+    return reduce(torch.add, parts if before is None else [*parts, before])
 
 
-def _write(C: Tensor, values: Tensor, g: Tensor, state: Tensor | None) -> Tensor:
-    """The state after a chunk: everything that was written, and the state before it, faded to its end."""
-    added = _to_end(C, g).flatten(2, 3).mT @ values.flatten(2, 3)
-    return added if state is None else torch.addcmul(added, g.sum(2).exp().unsqueeze(-1), state)
-
-
-def _to_end(C: Tensor, g: Tensor) -> Tensor:
-    """The columns faded by all tokens that follow them."""
-    return C * F.pad(g[:, :, 1:], (0, 0, 0, 1)).flip(2).cumsum(2).flip(2).exp().unsqueeze(2)
-
-
-def _scores(R: Tensor, C: Tensor, g: Tensor, s: Tensor) -> Tensor:
-    """A (B, H, r, c, n, c) of R (B, H, r, c, K) and C (B, H, n, c, K).
-
-    One product of the rows' decays and the columns' inverse ones, both counted from half of the way, if these are
-    numbers; else in two halves, and across the middle a decay up to it and one from there on, none of them inverse.
-    """
-    if s[:, :, -1].amin() > -2 * STRONGEST:
-        s = s - s[:, :, -1:] / 2
-        A = _outer(R * s.exp().unsqueeze(2), C * (-s).exp().unsqueeze(2))
-        i = torch.arange(g.shape[2], device=g.device)
-        return A.masked_fill(i[:, None, None] < i, 0)
-    half = g.shape[2] // 2
-    (R0, C0, g0), (R1, C1, g1) = zip(*(m.split((half, g.shape[2] - half), dim=-2) for m in (R, C, g)), strict=True)
-    across = _outer(R1 * g1.cumsum(2).exp().unsqueeze(2), _to_end(C0, g0))
-    early, late = _scores(R0, C0, g0, _since_first(g0)), _scores(R1, C1, g1, _since_first(g1))
-    return torch.cat((F.pad(early, (0, g.shape[2] - half)), torch.cat((across, late), dim=-1)), dim=3)
-
-
-def _outer(R: Tensor, C: Tensor) -> Tensor:
-    """All rows with all columns, (B, H, r, i, n, j)."""
-    A: Tensor = (R.flatten(2, 3) @ C.flatten(2, 3).mT).unflatten(-1, C.shape[2:4]).unflatten(2, R.shape[2:4])
-    return A
+def _given(one: Tensor, other: Tensor | None) -> list[Tensor]:
+    return [one] if other is None else [one, other]
 
 
 dplr_torch, dplr_numba = _in_chunks(solve_plain), _in_chunks(solve_compiled)

@@ -27,10 +27,10 @@ def rms_norm_numba(x: Tensor, weight: Tensor, eps: float, groups: int = 1) -> Te
     return y
 
 
-def unit(x: Tensor, length: float, normalise: Callable[..., Tensor]) -> Tensor:
-    """x (..., P) scaled to this length, smoothly to zero where it is tiny: x · length / √(‖x‖² + 1e-6), by a form."""
+def unit(x: Tensor, length: float, normalise: Callable[..., Tensor], tiny: float = 1e-6) -> Tensor:
+    """x (..., P) scaled to this length, smoothly to zero where it is tiny: x · length / √(‖x‖² + tiny), by a form."""
     x, width = full(x), x.shape[-1]
-    return normalise(x, x.new_full((width,), length / math.sqrt(width)), 1e-6 / width)
+    return normalise(x, x.new_full((width,), length / math.sqrt(width)), tiny / width)
 
 
 class _Norm(torch.autograd.Function):

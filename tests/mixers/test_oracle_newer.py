@@ -135,8 +135,8 @@ def test_rwkv7_starts_as_its_paper_says_at_any_depth(n_layers: int) -> None:
     assert 0.998 < w.max() < 1
     bias = first.w_proj[2].get_parameter("bias")
     torch.testing.assert_close(bias[[0, 63, 64, 127]].tolist(), [-8.0, -3 + 6 * 63 / 127, -8 + 6 * 64 / 127, 3.0])
-    assert first.norm.weight[0].item() == pytest.approx(n_layers**-0.7)
-    assert last.norm.weight[0].item() == pytest.approx(1)
+    assert first.norm_weight[0].item() == pytest.approx(n_layers**-0.7)
+    assert last.norm_weight[0].item() == pytest.approx(1)
     assert first.state_size(100) == 2 * 64 * 64 + 128
 
 

@@ -180,7 +180,7 @@ def rwkv7(mixer: RWKV7) -> Layer:
         naive = load_naive("generalized_delta_rule/dplr").dplr_recurrence
         given = (r * r.shape[-1] ** 0.5, k, v, -kk, kk * a, w)
         o = naive(*(m.transpose(1, 2) for m in given))[0].transpose(1, 2)
-        o = F.group_norm(o.flatten(-2).flatten(0, 1), h, mixer.norm.weight, mixer.norm.bias, mixer.norm.eps)
+        o = F.group_norm(o.flatten(-2).flatten(0, 1), h, mixer.norm_weight, mixer.norm_bias, 1e-5 * r.shape[-1])
         o = o.view_as(x) + ((r * k * mixer.r_k.squeeze(1)).sum(-1, keepdim=True) * v).flatten(-2)
         out: Tensor = mixer.out_proj(o * mixer.g_proj(shifted(x, "g")) if mixer.options.gate else o)
         return out
