@@ -1,5 +1,6 @@
 """`recollect list`: tasks, mixers, protocols, studies, or the runs of a store."""
 
+from collections.abc import Iterable
 from typing import Any, Literal
 
 from rich.table import Table
@@ -9,6 +10,7 @@ from recollect.cli.display.runs import runs_list
 from recollect.cli.options import StorePath
 from recollect.errors import plain
 from recollect.spec import MIXERS, TASKS, Frozen, MixerOptions
+from recollect.spec.mixers.options import families, own_forms
 from recollect.spec.protocols import PROTOCOLS
 from recollect.store import DEFAULT, Store
 
@@ -37,8 +39,12 @@ def list_(what: Shelf | None = None, /, *, store: StorePath = DEFAULT) -> None:
         from recollect.cli.display.studies import studies_list
 
         console.print(studies_list())
-    elif what in ("tasks", "mixers"):
-        console.print(options_table(TASKS if what == "tasks" else MIXERS))
+    elif what == "tasks":
+        console.print(options_table(TASKS.values()))
+    elif what == "mixers":
+        for (family, about), kinds in families(MIXERS.values()).items():
+            console.print(f"[bold]{family}[/bold]  {about}")
+            console.print(options_table(kinds), "")
     else:
         for name, text in SHELVES[what].items():
             console.print(f"[bold]{name}[/bold]  {text}")
@@ -58,15 +64,16 @@ SHELVES: dict[str, dict[str, str]] = {
 }
 
 
-def options_table(kinds: Any) -> Table:
-    """Name, what it is, its options with defaults; for mixers also the paper and the state's size."""
+def options_table(kinds: Iterable[Any]) -> Table:
+    """Name, what it is, its options with defaults; for mixers also paper, state and what their ops have."""
     table = Table("name", "what it is", "options", box=None, pad_edge=False)
-    for name, kind in kinds.items():
+    for kind in kinds:
         lines = [f"{key}={show_value(field.default)}  {field.description or ''}" for key, field in own(kind).items()]
         about = (kind.__doc__ or "").strip().splitlines()[0]
         if issubclass(kind, MixerOptions):
-            about += f"\n{kind.card.paper}; state {kind.card.state}"
-        table.add_row(name, about, "\n".join(lines), end_section=True)
+            ops = ", ".join(f"{op} ({', '.join(own_forms(op))})" for op in kind().uses())
+            about += f"\n{kind.card.paper}; state {kind.card.state}\nkernels: {ops}"
+        table.add_row(kind.model_fields["name"].default, about, "\n".join(lines), end_section=True)
     return table
 
 

@@ -3,7 +3,6 @@
 import json
 import re
 from collections.abc import Callable
-from functools import cache
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -13,7 +12,6 @@ from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 
-WIDEST = 2**17
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 
 
@@ -24,6 +22,10 @@ def size(
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     params: Annotated[str | None, Parameter(help="find the width for so many parameters, such as 150M")] = None,
+    state: Annotated[
+        str | None,
+        Parameter(help="find the width for so many numbers of state, such as 8192; at a given width d_state or heads"),
+    ] = None,
     multiple: Annotated[int, Parameter(converter=whole, help="of which that width is a multiple")] = 8,
     protocol: Annotated[str, Parameter(help="a preset of everything else")] = "laptop",
     set_: Sets = (),
@@ -40,66 +42,48 @@ def size(
     mixer
         A name, `path/to/file.py:Class`, or several joined by commas.
     """
-    short = {"model.d_model": d_model, "model.n_layers": n_layers}
-    given = overrides(short, set_)
-    mixers = mixer.split(",") if "," in mixer else mixer
-
-    def of_width(width: int) -> RunSpec:
-        return make_spec(task, mixers, given | {"model.d_model": width}, protocol=protocol, where="size")
-
-    if params is None:
-        spec = make_spec(task, mixers, given, protocol=protocol, where="size")
-    elif "model.d_model" in given:
-        raise BadInput("size: --params finds the width; give it or a width (--d-model), not both")
-    elif multiple < 1:
-        raise BadInput(f"--multiple: must be at least 1 (got {multiple})")
-    else:
-        spec = of_width(width_for(read_count(params), multiple, of_width))
     from recollect.training.model import sizes
 
+    if params is not None and state is not None:
+        raise BadInput("size: give --params or --state, not both")
+    if multiple < 1:
+        raise BadInput(f"--multiple: must be at least 1 (got {multiple})")
+    given = overrides({"model.d_model": d_model, "model.n_layers": n_layers}, set_)
+    mixers = mixer.split(",") if "," in mixer else mixer
+
+    def made(fields: dict[str, int]) -> RunSpec:
+        return make_spec(task, mixers, given | fields, protocol=protocol, where="size")
+
+    spec, found = fitted(params, state, multiple, "model.d_model" in given, made)
     n_params, state_size = sizes(spec)
-    found = {"d_model": spec.model.d_model, "n_params": n_params, "state_size": state_size}
-    width = f"d_model {spec.model.d_model}: " if params is not None else ""
-    print(json.dumps(found) if json_ else f"{width}{n_params:,} parameters, state of {state_size:,} numbers")
+    names = ", ".join(f"{name} {value}" for name, value in found.items())
+    numbers = f"{n_params:,} parameters, state of {state_size:,} numbers"
+    plain = {"d_model": spec.model.d_model} | found | {"n_params": n_params, "state_size": state_size}
+    print(json.dumps(plain) if json_ else f"{names}: {numbers}" if names else numbers)
 
 
-def read_count(text: str) -> int:
+def fitted(
+    params: str | None, state: str | None, multiple: int, wide: bool, made: Callable[[dict[str, int]], RunSpec]
+) -> tuple[RunSpec, dict[str, int]]:
+    """The spec for a budget, if there is one, and what was found for it; `wide`: whether a width was given."""
+    from recollect.training.budget import Budget, fit_option, fit_width
+
+    if params is None and state is None:
+        return made({}), {}
+    asked_by, text = ("--state", state) if params is None else ("--params", params)
+    budget = Budget(read_count(text or "", asked_by), int(params is None), asked_by)
+    if wide and params is not None:
+        raise BadInput("size: --params finds the width; give it or a width (--d-model), not both")
+    if not wide:
+        spec = fit_width(budget, multiple, lambda width: made({"model.d_model": width}))
+        return spec, {"d_model": spec.model.d_model}
+    option, spec = fit_option(budget, made({}), lambda key, value: made({f"model.mixer.{key}": value}))
+    return spec, {"d_model": spec.model.d_model, option: getattr(spec.model.mixer, option)}
+
+
+def read_count(text: str, asked_by: str) -> int:
     """150M -> 150,000,000."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]?)", text.strip().lower().replace(",", "").replace("_", ""))
     if found is None or found[2] not in UNITS or float(found[1]) == 0:
-        raise BadInput(f"--params: a number above 0 such as 150M, 2.5k or 1B (got '{text}')")
+        raise BadInput(f"{asked_by}: a number above 0 such as 150M, 2.5k or 1B (got '{text}')")
     return round(float(found[1]) * UNITS[found[2]])
-
-
-def width_for(budget: int, step: int, of_width: Callable[[int], RunSpec]) -> int:
-    """The width whose model comes closest to the budget; parameters grow with the width, so it is found by halving."""
-    from recollect.training.model import sizes
-
-    @cache
-    def count(steps: int) -> tuple[int, int]:
-        """The first possible width from so many steps on, and its parameters."""
-        width = allowed(steps * step, step, of_width)
-        return width, sizes(of_width(width))[0]
-
-    low, high = 1, 1
-    while count(high)[1] < budget:
-        low, high = high, 2 * high
-        if high * step > WIDEST:
-            raise BadInput(f"--params: no width up to {WIDEST:,} has {budget:,} parameters; add layers")
-    if high == 1 and count(1)[1] > 1.1 * budget:
-        width, smallest = count(1)
-        raise BadInput(f"--params: even the width {width} has {smallest:,} parameters (asked for {budget:,})")
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if count(middle)[1] < budget else (low, middle)
-    return min((count(low), count(high)), key=lambda found: abs(found[1] - budget))[0]
-
-
-def allowed(width: int, step: int, of_width: Callable[[int], RunSpec]) -> int:
-    """This width, or the next multiple that the mixers can be built with (their heads must divide it)."""
-    for wider in range(width, width + 256 * step, step):
-        try:
-            return of_width(wider).model.d_model
-        except BadInput as error:
-            problem = error
-    raise problem

@@ -12,7 +12,9 @@ from typing import Any
 import pytest
 
 from recollect.cli import main
+from recollect.spec import MIXERS, make_spec
 from recollect.store import Store
+from recollect.training.model import sizes
 from tests.support.small import TINY
 
 TINY_SETS = [word for key, value in TINY.items() for word in ("--set", f"{key}={'null' if value is None else value}")]
@@ -81,6 +83,7 @@ def test_looking_things_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert "seed" in table
     assert "lr" not in table
     assert "conv_at" in call(capsys, "list", "mixers")[1]
+    assert_mixers_are_grouped(call(capsys, "list", "mixers")[1])
     assert "power_a" in call(capsys, "list", "tasks")[1]
     assert "demo" in call(capsys, "list")[1]
     assert "parameters" in call(capsys, "size", "mqar", "attention", "--d-model", "128")[1]
@@ -88,19 +91,52 @@ def test_looking_things_up(capsys: pytest.CaptureFixture[str]) -> None:
     assert "task.vocab_size = 8192" in call(capsys, "protocols", "paper")[1]
 
 
+def assert_mixers_are_grouped(text: str) -> None:
+    """Every family once, its mixers after it, each with its paper and what its ops have."""
+    lines = text.splitlines()
+    families = [line.split()[0] for line in lines if line.startswith(("softmax ", "linear ", "ssm ", "delta ", "rnn "))]
+    assert families == ["softmax", "linear", "ssm", "delta", "rnn"]
+    first = {name: next(i for i, line in enumerate(lines) if line.split()[:1] == [name]) for name in ("rnn", *MIXERS)}
+    assert first["gla"] < first["mamba3"] < first["kda"] < first["rnn"] < first["mlstm"]
+    about = " ".join(lines[first["kda"] : first["rnn"]])
+    assert "Kimi Team 2025" in about
+    assert "dplr (numba, torch, loop)" in about
+
+
 def test_the_width_for_a_budget_is_found(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["size", "copy", "--mixer", "mamba", "--n-layers", "3", "--json"]
     found = json.loads(call(capsys, *words, "--params", "200k")[1])
     assert found["d_model"] % 8 == 0
-    sizes = {
+    counts = {
         step: json.loads(call(capsys, *words, "--d-model", str(found["d_model"] + step))[1])["n_params"]
         for step in (-8, 0, 8)
     }
-    assert sizes[0] == found["n_params"]
-    assert abs(sizes[0] - 200_000) == min(abs(size - 200_000) for size in sizes.values())
+    assert counts[0] == found["n_params"]
+    assert abs(counts[0] - 200_000) == min(abs(count - 200_000) for count in counts.values())
     heads = ["size", "mqar", "attention", "--set", "model.mixer.n_heads=12", "--params", "1.5e5", "--json"]
     assert json.loads(call(capsys, *heads)[1])["d_model"] % 12 == 0
     assert call(capsys, "size", "--params", "30_000")[1].startswith("d_model ")
+
+
+@pytest.mark.parametrize(("mixer", "option"), [("kda", "n_heads"), ("mamba3", "d_state"), ("rwkv7", "head_dim")])
+def test_size_finds_the_width_or_an_option_for_a_state(
+    mixer: str, option: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["size", "--mixer", mixer, "--n-layers", "1", "--state", "4096", "--json"]
+    found = json.loads(call(capsys, *words)[1])
+    widths = {width: sizes_of(mixer, {"model.d_model": width})[1] for width in range(8, 129, 8)}
+    assert found["state_size"] == widths[found["d_model"]]
+    assert abs(found["state_size"] - 4096) == min(abs(size - 4096) for size in widths.values())
+    at_width = json.loads(call(capsys, *words, "--d-model", "96")[1])
+    assert at_width["d_model"] == 96
+    again = {"model.d_model": 96, f"model.mixer.{option}": at_width[option]}
+    assert at_width["state_size"] == sizes_of(mixer, again)[1]
+    assert abs(at_width["state_size"] - 4096) < 0.2 * 4096
+
+
+def sizes_of(mixer: str, fields: dict[str, Any]) -> tuple[int, int]:
+    """Parameters and state of one layer."""
+    return sizes(make_spec("mqar", mixer, fields | {"model.n_layers": 1}, protocol="laptop"))
 
 
 def test_check_says_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
@@ -137,6 +173,11 @@ BAD = {
     "a budget that is too small": (["size", "--params", "10"], "even the width 8 has"),
     "a budget that is too large": (["size", "--params", "1e15"], "add layers"),
     "a budget and a width": (["size", "--params", "1M", "--d-model", "64"], "not both"),
+    "two budgets": (["size", "--params", "1M", "--state", "1k"], "not both"),
+    "a state that is no number": (["size", "--state", "many"], "--state: a number above 0"),
+    "a state that is too small": (["size", "--state", "9", "--mixer", "kda"], "even the width 8 has a state of"),
+    "a state that no option sets": (["size", "--state", "99", "--mixer", "lstm", "--d-model", "8"], "only the width"),
+    "a state for several mixers": (["size", "--state", "99", "--mixer", "kda,gla", "--d-model", "8"], "several mixers"),
     "training on duplicates": (["train", "duplicate_ngram", "mamba"], "for evaluation only"),
     "a run of no store": (["show", "abc"], "no store at"),
 }

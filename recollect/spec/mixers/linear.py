@@ -61,7 +61,7 @@ class GLAOptions(DecayedOptions):
     """Gated linear attention: a matrix state whose every row fades at a speed that the token sets."""
 
     card: ClassVar[Card] = Card(
-        "Yang et al. 2024", "K E D + (2 H K + E D)(d_conv - 1), K = D/2H", "#117733", "8", ("dplr", "rms_norm")
+        "Yang et al. 2024", "K E D, + (2 H K + E D)(d_conv - 1) with convolutions", "#117733", "8", ("dplr", "rms_norm")
     )
     name: Literal["gla"] = "gla"
     n_heads: PositiveInt | None = Field(None, description="H (1 up to D = 128, then heads of 128)")
@@ -83,7 +83,7 @@ class RetNetOptions(DecayedOptions):
     """Retention: a matrix state that fades at a fixed speed, another in every head."""
 
     card: ClassVar[Card] = Card(
-        "Sun et al. 2023", "E D²/H + (2 + E) D (d_conv - 1)", "#882255", "d", ("ssd", "rms_norm")
+        "Sun et al. 2023", "E D²/H, + (2 + E) D (d_conv - 1) with convolutions", "#882255", "d", ("ssd", "rms_norm")
     )
     name: Literal["retnet"] = "retnet"
     n_heads: PositiveInt = Field(4, description="H, heads of width D/H")

@@ -3,11 +3,14 @@
 A size that follows from the model (`None` in an option) is filled in by `resolved`: a finished spec hides nothing.
 """
 
+import sys
+from collections.abc import Iterable
 from typing import ClassVar, Literal, NamedTuple
 
 from pydantic import Field, PositiveInt
 from typing_extensions import Self
 
+from recollect.ops.forms import OPS
 from recollect.spec.base import Frozen
 
 Rotation = Literal["none", "rope"]
@@ -40,6 +43,20 @@ class MixerOptions(Frozen):
     def uses(self) -> tuple[str, ...]:
         """The ops that the mixer picks with these options."""
         return self.card.ops
+
+
+def families(kinds: Iterable[type[MixerOptions]]) -> dict[tuple[str, str], list[type[MixerOptions]]]:
+    """Option classes by the file that they stand in: its name and what it is about."""
+    found: dict[tuple[str, str], list[type[MixerOptions]]] = {}
+    for kind in kinds:
+        about = (sys.modules[kind.__module__].__doc__ or "").removeprefix("Options of ").rstrip(".")
+        found.setdefault((kind.__module__.rpartition(".")[2], about), []).append(kind)
+    return found
+
+
+def own_forms(op: str) -> tuple[str, ...]:
+    """The forms that an op has, the fastest first."""
+    return tuple(dict.fromkeys(OPS[op].values()))
 
 
 class HeadedOptions(MixerOptions):

@@ -35,7 +35,7 @@ class MLSTMOptions(MixerOptions):
 
     card: ClassVar[Card] = Card(
         "Beck et al. 2024",
-        "H (K + 1)(D/H + 1) + (2 H K + D)(d_conv - 1), K = D/2H",
+        "K D + H (K + 1), + (2 H K + D)(d_conv - 1) with convolutions",
         "#B15928",
         "h",
         ("mlstm", "sigmoid_gate"),
