@@ -20,15 +20,22 @@ class Finding:
 
 
 class Test(NamedTuple):
-    """The models that it needs, by their labels in the study, and what it finds in their runs."""
+    """The models that it needs, by their labels in the study, and what it finds in their runs.
+
+    `also` are models that it looks at where a scale has them.
+    """
 
     labels: tuple[str, ...]
     find: Callable[[Evidence], Finding]
+    also: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A statement in our words, where the paper makes it, its number there, and the study and test that judge it."""
+    """A statement in our words, where the paper makes it, its number there, and the study and test that judge it.
+
+    `version` is raised with every change of the rule, before the runs that it judges (docs/decisions/0007-rules.md).
+    """
 
     number: int
     statement: str
@@ -37,17 +44,18 @@ class Claim:
     study: str
     rule: str
     test: Test
+    version: int = 1
 
     def judge(self, evidence: Evidence) -> "Verdict":
         """The verdict on what there is; open where runs or seeds are missing."""
         return Verdict(self, evidence, self._missing(evidence) or self.test.find(evidence))
 
     def _missing(self, evidence: Evidence) -> Finding | None:
-        labels = self.test.labels
         if not evidence.runs:
             return Finding("open", f"no run of {self.study}")
-        if absent := [label for label in labels if label not in evidence.runs]:
+        if absent := [label for label in self.test.labels if label not in evidence.runs]:
             return Finding("open", f"not part of {self.study} at this scale: {', '.join(absent)}")
+        labels = [*self.test.labels, *(label for label in self.test.also if label in evidence.runs)]
         done, total = evidence.progress(labels)
         if done < total:
             return Finding("open", f"{done} of {total} runs done")
@@ -64,9 +72,9 @@ class Verdict:
     finding: Finding
 
     def basis(self) -> str:
-        """Scale and budget, for it holds for nothing else, and the numbers."""
-        at = f"at scale {self.evidence.scale} ({self.evidence.budget()}): " if self.evidence.runs else ""
-        return at + self.finding.numbers
+        """The version of its rule; scale and budget, for it holds for nothing else; and the numbers."""
+        at = f"at scale {self.evidence.scale} ({self.evidence.budget()})" if self.evidence.runs else ""
+        return f"{at} by rule {self.claim.version}: {self.finding.numbers}".strip()
 
     def to_json(self) -> dict[str, Any]:
         """One entry of the ledger."""
@@ -79,6 +87,7 @@ class Verdict:
             "study": claim.study,
             "scale": self.evidence.scale,
             "rule": claim.rule,
+            "version": claim.version,
             "verdict": self.finding.word,
             "numbers": self.finding.numbers,
             "budget": self.evidence.budget(),

@@ -6,7 +6,7 @@ from typing import Literal
 from recollect.claims.claim import Finding, Test, Word
 from recollect.claims.evidence import Cell, Evidence, Sizes
 from recollect.studies.models import HYENA, MAMBA
-from recollect.window import wider
+from recollect.window import surely_wider
 
 Axis = Literal["width", "depth"]
 RECURRENT = (MAMBA, HYENA)
@@ -90,6 +90,31 @@ def both(*tests: Test) -> Test:
     return Test(tuple(label for one in tests for label in one.labels), find)
 
 
+def with_control(test: Test, *labels: str) -> Test:
+    """Supported only where each of these models recalls somewhere: the budget suffices, and failing means something.
+
+    What contradicts, contradicts.
+    """
+
+    def find(evidence: Evidence) -> Finding:
+        found, controls = test.find(evidence), {label: best_mean(evidence, label) for label in labels}
+        word = "open" if found.word == "supported" and min(controls.values()) < SOLVES else found.word
+        shown = ", ".join(f"{label} at best {mean:.1%}" for label, mean in controls.items())
+        return Finding(word, f"{found.numbers}; control: {shown}")
+
+    return Test((*test.labels, *(label for label in labels if label not in test.labels)), find)
+
+
+def best_mean(evidence: Evidence, label: str) -> float:
+    """The best mean accuracy of a model's cells."""
+    return max(cell.choice.mean for cell in evidence.of(label).values())
+
+
+def above_floor(cell: Cell) -> float:
+    """What a cell recalls beyond the best guess from positions alone."""
+    return max(0.0, cell.choice.mean - cell.floor("position only"))
+
+
 def facing(evidence: Evidence, first: str, others: Sequence[str]) -> list[tuple[str, Cell, Cell]]:
     """Every cell of the others, named, with the first model's cell at the same task and width, whatever the depth."""
     return [
@@ -101,19 +126,31 @@ def facing(evidence: Evidence, first: str, others: Sequence[str]) -> list[tuple[
 
 
 def wider_than(first: str, *others: str) -> Test:
-    """Supported where the first model's window is surely wider than each other's, everywhere; contradicted where it is
-    surely narrower than one."""
+    """Supported where the first model's window is surely wider than each other's wherever that one has a window, and
+    each has one somewhere; contradicted where it is surely narrower than one."""
 
     def find(evidence: Evidence) -> Finding:
-        pairs = [(name, wider(mine.window, cell.window)) for name, mine, cell in facing(evidence, first, others)]
-        chances = [chance for _, chance in pairs]
         listed = [
             f"{evidence.name(label, place)}: {width(cell)}" for label, place, cell in cells(evidence, (first, *others))
         ]
-        listed += [f"P(wider than {name}) = {chance:.2f}" for name, chance in pairs]
-        return Finding(decide(min(chances) >= SURE, min(chances) <= 1 - SURE), "; ".join(listed))
+        bounds: list[tuple[float, float]] = []
+        missing: list[str] = []
+        for label in others:
+            faced = [pair for pair in facing(evidence, first, (label,)) if pair[2].window.width is not None]
+            missing += [] if faced else [label]
+            for name, mine, cell in faced:
+                bounds.append(surely_wider(mine.window, cell.window))
+                listed.append(f"P(wider than {name}) {between(*bounds[-1])}")
+        listed += [f"{label} has no window, so none that is narrow" for label in missing]
+        supported = not missing and all(least >= SURE for least, _ in bounds)
+        return Finding(decide(supported, any(most <= 1 - SURE for _, most in bounds)), "; ".join(listed))
 
     return Test((first, *others), find)
+
+
+def between(low: float, high: float) -> str:
+    """A probability, or the bounds that the range leaves for it."""
+    return f"= {low:.2f}" if low == high else f"between {low:.2f} and {high:.2f}: a window is open"
 
 
 def width(cell: Cell) -> str:

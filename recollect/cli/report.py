@@ -73,7 +73,7 @@ def claim_rows(verdicts: "Sequence[Verdict]") -> "list[ClaimRow]":
             paper=f"{verdict.claim.paper} ({verdict.claim.where})",
             verdict=verdict.finding.word,
             numbers=verdict.finding.numbers,
-            scale=f"{verdict.evidence.scale} ({verdict.evidence.budget()})",
+            scale=f"{verdict.evidence.scale} ({verdict.evidence.budget()}), rule {verdict.claim.version}",
         )
         for verdict in verdicts
         if verdict.evidence.runs

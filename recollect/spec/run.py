@@ -34,7 +34,17 @@ class ModelSpec(Frozen):
     init: Literal["native", "gpt2", "zoology-legacy"] = Field(
         "native", description="each part's own; all Linears N(0, 0.02) with scaled outputs; Zoology's before 2025"
     )
+    position_amplitude: Annotated[float, LATER] = Field(
+        1.0, gt=0, allow_inf_nan=False, description="of sinusoidal positions; embeddings are drawn with 0.02"
+    )
     noncausal: Annotated[bool, LATER] = Field(False, description="a user's mixer may look ahead; every figure says so")
+
+    @model_validator(mode="after")
+    def amplitude_of_sinusoids(self) -> "ModelSpec":
+        """Refuse an amplitude of what is not there."""
+        if self.position_amplitude != 1 and self.positions != "sinusoidal":
+            raise ValueError(f"position_amplitude is for sinusoidal positions (got positions {self.positions})")
+        return self
 
     @model_validator(mode="after")
     def one_per_layer(self) -> "ModelSpec":

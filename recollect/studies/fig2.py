@@ -3,20 +3,35 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, HYENA, MAMBA, pick
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAPER, SMOKE, ZOOLOGYS, shapes
-from recollect.studies.study import Study
+from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, ZOOLOGYS, shapes
+from recollect.studies.study import Study, Variant
 
-FINER = tuple(sorted({*ZOOLOGYS, 1e-3, 4.73151e-3, 2.11349e-2}))
+
+def replicated(label: str) -> str:
+    """The label of a model as Zoology trained it."""
+    return f"{label} as in Zoology"
+
+
+def with_replication(*labels: str) -> dict[str, Variant]:
+    """Our models, and each as Zoology trained it: by its protocol, at its four learning rates."""
+    theirs = {replicated(label): Variant(label, protocol="zoology", lrs=ZOOLOGYS) for label in labels}
+    return pick(*labels) | theirs
+
+
+def finer(*others: float) -> tuple[float, ...]:
+    """Zoology's learning rates and others."""
+    return tuple(sorted({*ZOOLOGYS, *others}))
+
 
 STUDY = Study(
     title="Accuracy against width, two layers",
     figure="width",
-    models=pick(ATTENTION, HYENA, MAMBA),
+    models=with_replication(ATTENTION, HYENA, MAMBA),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 2)),
-        "laptop": replace(LAPTOP, lrs=FINER, seeds=ONE, shapes=shapes((32, 64), 2), fields={"train.steps": 1000}),
-        "desk": replace(DESK, shapes=shapes((64, 128), 2), seeds=ONE),
-        "paper": replace(PAPER, lrs=tuple(sorted({*PAPER.lrs, *ZOOLOGYS}))),
+        "laptop": replace(LAPTOP, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((32, 64), 2)),
+        "desk": replace(DESK, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((64, 128), 2)),
+        "paper": replace(PAPER, lrs=finer(*PAPER.lrs)),
     },
-    minutes={"laptop": 8, "desk": 480},
+    minutes={"laptop": 55, "desk": 1400},
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from recollect.studies.models import SIX, pick
+from recollect.studies.models import BASED, H3, RWKV4, SIX, pick
 from recollect.studies.scales import DESK, LAPTOP, ONE, PAPER, SMOKE, WIDTHS, rates, shapes
 from recollect.studies.study import Study
 
@@ -13,7 +13,7 @@ STUDY = Study(
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1, 2)),
         "laptop": replace(
-            LAPTOP, lrs=rates(-2.5, -2, 2), seeds=ONE, shapes=shapes((32, 64), 1, 2), fields={"train.steps": 1500}
+            LAPTOP, lrs=rates(-2.5, -2, 2), shapes=shapes((32, 48, 64), 1, 2), without=(BASED, H3, RWKV4)
         ),
         "desk": replace(DESK, shapes=shapes((64, 128), 1, 2), seeds=ONE),
         "paper": replace(
@@ -22,5 +22,5 @@ STUDY = Study(
             shapes=shapes(WIDTHS, 1, 2),
         ),
     },
-    minutes={"laptop": 9, "desk": 1200},
+    minutes={"laptop": 27, "desk": 1200},
 )

@@ -9,7 +9,7 @@ from typing import Literal
 from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
-from recollect.spec.protocols import Fields
+from recollect.spec.protocols import PROTOCOLS, Fields
 from recollect.studies.words import Measures, differences, measure
 from recollect.window.tuned import MOST, USUAL
 
@@ -22,6 +22,12 @@ others at the best; by a search for the window, then all seeds at the best."""
 TWINS = {"train.steps": "train.epochs", "train.warmup_steps": "train.warmup"}
 TWINS |= {other: one for one, other in TWINS.items()}
 """Fields that say the same thing in two ways."""
+
+SIZES = (
+    *("task.vocab_size", "task.length", "task.n_pairs", "task.rows", "task.validation_rows", "task.test_rows"),
+    *("train.steps", "train.batch_size", "train.eval_every", "train.lr_hold"),
+)
+"""What makes a protocol small enough for a laptop."""
 
 Shape = tuple[int, int]
 """Width and number of layers."""
@@ -37,10 +43,16 @@ class Case:
 
 @dataclass(frozen=True)
 class Variant:
-    """A line of a figure: a mixer, and the fields that make it what its label says; they win over the scale's."""
+    """A line of a figure: a mixer, and the fields that make it what its label says; they win over the scale's.
+
+    One that replicates others is trained as they did: by their `protocol`, at their learning rates, whatever the scale
+    has; only its sizes are the scale's.
+    """
 
     mixer: str
     fields: Fields = field(default_factory=dict)
+    protocol: str = ""
+    lrs: tuple[float, ...] = ()
 
 
 def runs_of(design: Design, lrs: int, seeds: int) -> tuple[int, int]:
@@ -69,10 +81,6 @@ class Scale:
     remark: str = ""
     design: Design = "every"
     span: tuple[float, float] = (1e-4, 1e-1)
-
-    def runs(self, design: Design) -> tuple[int, int]:
-        """How many runs a cell gets, usually and at most."""
-        return runs_of(design, len(self.lrs), len(self.seeds))
 
 
 @dataclass(frozen=True)
@@ -148,8 +156,22 @@ class Study:
         """
         wanted = changes or Changes()
         found = self.sized(scale, wanted)
-        axes = itertools.product(found.seeds, found.lrs, self._cells(found, wanted))
-        return [Case(cell.label, cell.spec.at(lr, seed)) for seed, lr, cell in axes]
+        cells = [(cell, self.lrs(cell.label, found)) for cell in self._cells(found, wanted)]
+        lrs = dict.fromkeys(lr for _, own in cells for lr in own)
+        axes = itertools.product(found.seeds, lrs, cells)
+        return [Case(cell.label, cell.spec.at(lr, seed)) for seed, lr, (cell, own) in axes if lr in own]
+
+    def lrs(self, label: str, scale: Scale) -> tuple[float, ...]:
+        """The learning rates of a model: those of a replication are its own."""
+        own = self.models[label].lrs if label in self.models else ()
+        return own or scale.lrs
+
+    def runs(self, scale: str) -> tuple[int, int]:
+        """How many runs it takes at a scale, by the scale's own design, usually and at most."""
+        found = self._scale(scale)
+        axes = [(len(self.lrs(cell.label, found)), len(found.seeds)) for cell in self.cells(scale)]
+        low, high = zip(*(runs_of(found.design, *sizes) for sizes in axes), strict=True)
+        return sum(low), sum(high)
 
     def sized(self, scale: str, changes: Changes) -> Scale:
         """One of its scales with what the user wants otherwise."""
@@ -162,7 +184,7 @@ class Study:
         return f"{scale} ({told})" if told else scale
 
     def cells(self, scale: str) -> tuple[Case, ...]:
-        """One run of every cell, made once; each stands for as many as the scale has learning rates times seeds."""
+        """One run of every cell, made once; each stands for as many as it has learning rates times seeds."""
         if scale not in self._made:
             self._made[scale] = tuple(self._cells(self._scale(scale), Changes()))
         return self._made[scale]
@@ -178,7 +200,8 @@ class Study:
 
     def _measures(self, name: str) -> Measures:
         scale, cells = self.scales[name], self.cells(name)
-        said = [(cell.spec, self.models[cell.label].fields) for cell in cells]
+        models = [(cell.spec, self.models[cell.label]) for cell in cells]
+        said = [(spec, model.fields) for spec, model in models if not model.protocol]
         return measure(said, {"protocol": scale.protocol, "train.lr": len(scale.lrs), "seed": len(scale.seeds)})
 
     def _scale(self, name: str) -> Scale:
@@ -192,9 +215,26 @@ class Study:
         models = {label: model for label, model in wanted.choose(self.models).items() if label not in scale.without}
         for (label, model), setting, shape in itertools.product(models.items(), scale.settings, scale.shapes):
             sizes = dict(zip(("model.d_model", "model.n_layers"), shape, strict=True))
-            base = {**scale.fields, **setting, **sizes, **model.fields, **scale.own.get(label, {})}
+            base = {
+                **(small(scale.protocol) if model.protocol else {}),
+                **scale.fields,
+                **setting,
+                **sizes,
+                **model.fields,
+                **scale.own.get(label, {}),
+            }
             fields = {key: value for key, value in base.items() if TWINS.get(key) not in wanted.fields}
             fields |= wanted.fields
-            spec = make_spec(self.task, model.mixer, fields, protocol=scale.protocol, where=self.name)
+            protocol = model.protocol or scale.protocol
+            spec = make_spec(self.task, model.mixer, fields, protocol=protocol, where=self.name)
             made.setdefault(spec, Case(label, spec))
         return list(made.values())
+
+
+def small(protocol: str) -> Fields:
+    """The sizes and the budget of a protocol that draws fresh rows: another one's manners can be tried in them.
+
+    A protocol with the paper's rows has the paper's sizes, as all others do: there is nothing to be taken over.
+    """
+    found = PROTOCOLS.find(protocol).fields
+    return {name: found[name] for name in SIZES if name in found} if found["task.rows"] == "fresh" else {}

@@ -34,9 +34,9 @@ STUDY = Study(
     },
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
-        "laptop": replace(LAPTOP, lrs=LR, shapes=((64, 1),)),
-        "desk": replace(DESK, lrs=LR, shapes=((64, 1),)),
+        "laptop": replace(LAPTOP, lrs=LR, shapes=((64, 1),), design="window"),
+        "desk": replace(DESK, lrs=LR, shapes=((64, 1),), design="window"),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=shapes(WIDTHS, 1)),
     },
-    minutes={"laptop": 18, "desk": 310},
+    minutes={"laptop": 38, "desk": 650},
 )

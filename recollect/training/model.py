@@ -78,7 +78,7 @@ class Model(nn.Module):
         if spec.positions == "learned":
             self.position = nn.Parameter(torch.empty(length, d).normal_(std=0.02))
         elif spec.positions == "sinusoidal":
-            self.register_buffer("position", sinusoids(length, d), persistent=False)
+            self.register_buffer("position", spec.position_amplitude * sinusoids(length, d), persistent=False)
         self.dropout = nn.Dropout(spec.dropout)
         self.blocks = nn.ModuleList()
         for layer, (options, kind) in enumerate(zip(spec.mixers, spec.blocks, strict=True)):

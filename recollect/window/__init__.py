@@ -1,7 +1,7 @@
 """The learning-rate window as a measured quantity: the measure, the search, the comparison. Never imports torch."""
 
 from recollect.window.cell import CellSearch, Searches, readings
-from recollect.window.compare import even_grid_runs, wider
+from recollect.window.compare import even_grid_runs, is_open, surely_wider, wider
 from recollect.window.found import Found, find, wider_matrix
 from recollect.window.measure import THRESHOLD, Estimate, Window, measure
 from recollect.window.reading import Rate, Reading, sensitivity
@@ -22,9 +22,11 @@ __all__ = [
     "Window",
     "even_grid_runs",
     "find",
+    "is_open",
     "measure",
     "readings",
     "sensitivity",
+    "surely_wider",
     "wider",
     "wider_matrix",
 ]

@@ -31,6 +31,27 @@ def wider(first: Window, second: Window) -> float:
     return float(np.mean((one > other) + 0.5 * (one == other)))
 
 
+def surely_wider(first: Window, second: Window) -> tuple[float, float]:
+    """The least and the greatest probability that the first window is wider, whatever lies beyond the range.
+
+    What is known of an open window bounds its width from below only: it may decide that a window is wider than a closed
+    one, never that it is narrower.
+    """
+    one, other = (np.minimum(window.widths, _bound(window)) for window in (first, second))
+    chance = float(np.mean((one[:, None] > other) + 0.5 * (one[:, None] == other)))
+    return (0.0 if is_open(second) else chance), (1.0 if is_open(first) else chance)
+
+
+def is_open(window: Window) -> bool:
+    """Whether an edge may lie beyond the range."""
+    return window.width is not None and math.isinf(window.width.high)
+
+
+def _bound(window: Window) -> float:
+    """No width beyond this one is told by the runs."""
+    return window.width.value if window.width is not None and is_open(window) else math.inf
+
+
 def even_grid_runs(window: Window) -> int | None:
     """How many runs an even grid over the same range would have needed to know the edges as well, by simulation.
 

@@ -130,3 +130,10 @@ def test_convolutions_stand_where_they_are_named(conv: str, place: str) -> None:
     y = F.scaled_dot_product_attention(q, k, v, is_causal=True)
     torch.testing.assert_close(ours(x), ours.out_proj(y.transpose(1, 2).flatten(-2)))
     assert len(ours.convs) == (1 if place == "input" else len(conv))
+
+
+def test_on_one_branch_alone_before_its_projection_is_on_the_shared_input() -> None:
+    before, shared, after = (attention(conv="v", conv_at=place) for place in ("before", "input", "after"))
+    x = torch.randn(B, L, D, dtype=torch.float64)
+    assert torch.equal(before(x), shared(x))
+    assert not torch.allclose(before(x), after(x))

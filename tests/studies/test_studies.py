@@ -8,9 +8,11 @@ from recollect.claims import ledger
 from recollect.cli import main
 from recollect.errors import BadInput
 from recollect.report import draw_study
+from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Contents, Store
 from recollect.studies import SCALES, STUDIES, Changes, Study
 from recollect.studies.confounders import SWITCHES
+from recollect.studies.fig2 import replicated
 from recollect.studies.switches import switched
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Inline
@@ -33,21 +35,18 @@ def test_a_study_has_four_scales_of_distinct_runs(study: Study) -> None:
     assert tuple(study.scales) == SCALES
     for scale in SCALES:
         cells, cases = study.cells(scale), study.cases(scale)
-        rates = {(case.spec.train.lr, case.spec.seed) for case in cases}
+        sized = study.scales[scale]
+        rates = {(case.spec.train.lr, case.spec.seed) for case in cases if not study.models[case.label].lrs}
         assert len({case.spec.cell for case in cells}) == len(cells)
-        assert len(rates) == len(study.scales[scale].lrs) * len(study.scales[scale].seeds)
-        assert len(cases) == len(rates) * len(cells)
+        assert len(rates) == len(sized.lrs) * len(sized.seeds)
+        assert len(cases) == sum(len(study.lrs(cell.label, sized)) for cell in cells) * len(sized.seeds)
         assert {case.label for case in cases} <= set(study.models)
-
-
-HALF_AN_HOUR = ("fig1", "fig7", "table2", "table3", "conv")
 
 
 @pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
 def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
-    long = study.name in HALF_AN_HOUR
-    assert 0 < study.minutes["laptop"] <= (30 if long else 15)
-    assert len(study.scales["laptop"].seeds) == 3 or not long
+    assert 0 < study.minutes["laptop"] <= 60
+    assert len(study.scales["laptop"].seeds) == 3 or study.name in ("confounders", "demo")
     assert 0 < study.minutes["desk"] <= 24 * 60
 
 
@@ -98,6 +97,27 @@ def test_a_user_changes_anything() -> None:
     assert {(case.spec.task.n_pairs, case.spec.model.d_model, case.spec.train.lr) for case in cases} == {(2, 16, 1e-3)}
     with pytest.raises(BadInput, match=r"--mixers: unknown name 'mambo'.*did you mean 'mamba'"):
         study.cases("laptop", Changes(mixers=("mambo",)))
+
+
+@pytest.mark.parametrize("study", ["fig2", "fig11"])
+@pytest.mark.parametrize("scale", ["laptop", "desk", "paper"])
+def test_a_replication_is_trained_as_zoology_did_in_the_sizes_of_the_scale(study: str, scale: str) -> None:
+    cases = STUDIES[study].cases(scale)
+    theirs = [case.spec for case in cases if case.label == replicated("mamba")]
+    ours = [case.spec for case in cases if case.label == "mamba"]
+    assert {spec.train.lr for spec in theirs} == set(ZOOLOGY.lrs) < {spec.train.lr for spec in ours}
+    assert {spec.seed for spec in theirs} == {spec.seed for spec in ours}
+    assert {(spec.model.init, spec.train.warmup_steps, spec.train.stop_split) for spec in theirs} == {
+        ("zoology-legacy", 0, "test")
+    }
+    sizes = [
+        {(spec.task.short(), spec.task.rows, spec.model.d_model, spec.train.batch_size) for spec in found}
+        for found in (theirs, ours)
+    ]
+    assert sizes[0] == sizes[1]
+    assert {spec.task.model_dump()["vocabulary"] for spec in theirs} == {"split"}
+    budgets = [{spec.train.steps for spec in found} for found in (theirs, ours)]
+    assert (budgets[0] == budgets[1]) == (scale != "paper"), "at the paper's scale each has its own epochs"
 
 
 @pytest.mark.parametrize(("given", "steps"), [("train.epochs", 16 * 196), ("train.steps", 16)])

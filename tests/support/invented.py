@@ -33,7 +33,7 @@ def result_of(spec: RunSpec, accuracy: float, outcome: str, points: int = 4) -> 
         "validation_accuracy": accuracy,
         "test_loss": loss,
         "test_accuracy": accuracy,
-        "n_params": spec.model.n_layers * width * width * 4,
+        "n_params": spec.model.n_layers * width * width * 4 + 100 * width,
         "state_size": 2 * width * spec.task.length,
         "floors": {"1/K": 0.125, "position only": 0.25},
         "curves": {

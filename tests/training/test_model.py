@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch.nn import functional as F
 
+from recollect.errors import BadInput
 from recollect.ops.answer_loss import answer_loss_torch
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
@@ -104,6 +105,18 @@ def test_positions_are_added_to_the_embedding() -> None:
     )
     counts = {kind: build_model(tiny(model__positions=kind)).n_params() for kind in ("none", "sinusoidal", "learned")}
     assert counts["none"] == counts["sinusoidal"] == counts["learned"] - 8 * 8
+
+
+def test_sinusoids_may_be_as_small_as_the_embedding_and_other_positions_have_no_amplitude() -> None:
+    small, plain = (
+        tiny(model__positions="sinusoidal", model__position_amplitude=amplitude) for amplitude in (0.02, 1.0)
+    )
+    assert plain.id == tiny(model__positions="sinusoidal").id != small.id
+    table = build_model(small).position
+    assert torch.equal(table, 0.02 * sinusoids(8, 8))
+    assert 0.5 < table.std() / build_model(small).embed.weight.std() < 1
+    with pytest.raises(BadInput, match=r"position_amplitude is for sinusoidal positions \(got positions learned\)"):
+        tiny(model__positions="learned", model__position_amplitude=0.02)
 
 
 def test_the_same_seed_gives_the_same_weights_and_another_seed_others() -> None:

@@ -26,9 +26,9 @@ def costs(study: Study) -> Table:
     table = Table.grid(padding=(0, 2))
     for column in range(4):
         table.add_column(no_wrap=column < 3, style="dim" if column == 3 else "")
-    for name, scale in study.scales.items():
-        cells, (each, most) = study.cells(name), scale.runs(scale.design)
-        runs = f"{each * len(cells):,} runs" + f" (at most {most * len(cells):,})" * (most > each)
+    for name in study.scales:
+        usual, most = study.runs(name)
+        runs = f"{usual:,} runs" + f" (at most {most:,})" * (most > usual)
         table.add_row(f"  {name}", runs, time_of(study, name), Text(study.note(name)))
     table.add_row()
     return table

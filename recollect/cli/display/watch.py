@@ -18,7 +18,7 @@ from recollect.training.processor import advice
 def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
     """Refuse users' mixers that break the contract and, unless the runs go elsewhere, a device that is not here.
 
-    What this processor is slow at is said, and done. One spec per cell is tried; torch is loaded only where it is needed.
+    What this processor is slow at is said, and done. One spec per cell is tried; torch is loaded only where needed.
     """
     cells = {spec.cell: spec for spec in specs}.values()
     foreign = [spec for spec in cells if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)]
