@@ -48,30 +48,28 @@ class _BiasGelu(torch.autograd.Function):
 
 
 @njit(error_model="numpy")
-def _distribution(s: Any, zero: Any) -> Any:
+def _distribution(s: Any) -> Any:
     """Φ(s)."""
-    tail = upper_tail(where_negative(s, zero - s, s))
+    tail = upper_tail(where_negative(s, zeros_like(s) - s, s))
     return where_negative(s, tail, 1.0 - tail)
 
 
 @njit(cache=True, error_model="numpy")
 def _forward_row(x: Array, bias: Array, y: Array) -> None:
-    zero = zeros_like(bias)
     for t in range(len(x)):
         for c in range(0, len(bias), WIDTH):
             s = lanes(x, (t, c)) + lanes(bias, (c,))
-            put(y, (t, c), s * _distribution(s, zero))
+            put(y, (t, c), s * _distribution(s))
 
 
 @njit(cache=True, error_model="numpy")
 def _backward_row(dy: Array, x: Array, bias: Array, dx: Array, dbias: Array) -> None:
     """Its derivative is Φ(s) + s φ(s)."""
-    zero = zeros_like(bias)
     for t in range(len(x)):
         for c in range(0, len(bias), WIDTH):
             s = lanes(x, (t, c)) + lanes(bias, (c,))
             density = power_of_two(s * s * (-0.5 * LOG2E)) * DENSITY
-            ds = lanes(dy, (t, c)) * (_distribution(s, zero) + s * density)
+            ds = lanes(dy, (t, c)) * (_distribution(s) + s * density)
             put(dx, (t, c), ds)
             put(dbias, (c,), lanes(dbias, (c,)) + ds)
 

@@ -9,7 +9,8 @@ from numba import njit
 from torch import Tensor
 from torch.nn import functional as F
 
-from recollect.ops.compiled import FUSED, ONE, differentiable, exp
+from recollect.ops.compiled import Array, differentiable
+from recollect.ops.lanes import WIDTH, lanes, put, sigmoid, zeros_like
 
 
 def causal_conv_loop(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
@@ -38,50 +39,56 @@ def causal_conv_torch(x: Tensor, weight: Tensor, bias: Tensor | None = None, sil
 
 def causal_conv_numba(x: Tensor, weight: Tensor, bias: Tensor | None = None, silu: bool = False) -> Tensor:
     """The same on a CPU in one pass over the memory, compiled."""
-    bias = weight.new_zeros(len(weight)) if bias is None else bias
+    bias, width = weight.new_zeros(len(weight)) if bias is None else bias, len(weight)
+    if missing := -width % WIDTH:
+        x, bias, weight = F.pad(x, (0, missing)), F.pad(bias, (0, missing)), F.pad(weight, (0, 0, 0, missing))
     forward, backward = partial(_forward, silu), partial(_backward, silu)
-    return differentiable(forward, backward, x.to(weight.dtype), weight.t(), bias)  # taps (K, C)
+    return differentiable(forward, backward, x.to(weight.dtype), weight.t(), bias)[..., :width]  # taps (K, C)
 
 
-@njit(cache=True, fastmath=FUSED, error_model="numpy")
-def _forward(silu: bool, x: Any, taps: Any, bias: Any, y: Any) -> None:
-    (n_rows, length, width), n_taps = x.shape, len(taps)
+@njit(error_model="numpy")
+def _convolve(x: Array, taps: Array, bias: Array, t: int, c: int) -> Any:
+    """The sum at token t, channels from c on, of one row."""
+    y, first = lanes(bias, (c,)), t + 1 - len(taps)
+    for k in range(max(0, -first), len(taps)):
+        y = y + lanes(taps, (k, c)) * lanes(x, (first + k, c))
+    return y
+
+
+@njit(cache=True, error_model="numpy")
+def _forward(silu: bool, x: Array, taps: Array, bias: Array, y: Array) -> None:
+    n_rows, length, width = x.shape
     for b in range(n_rows):
+        row = x[b]
         for t in range(length):
-            for c in range(width):
-                y[b, t, c] = bias[c]
-            for k in range(max(0, n_taps - 1 - t), n_taps):
-                for c in range(width):
-                    y[b, t, c] += taps[k, c] * x[b, t - n_taps + 1 + k, c]
-            if silu:
-                for c in range(width):
-                    y[b, t, c] = y[b, t, c] / (ONE + exp(-y[b, t, c]))
+            for c in range(0, width, WIDTH):
+                s = _convolve(row, taps, bias, t, c)
+                put(y, (b, t, c), s * sigmoid(s) if silu else s)
 
 
-@njit(cache=True, fastmath=FUSED, error_model="numpy")
-def _backward(silu: bool, dy: Any, x: Any, taps: Any, bias: Any, dx: Any, d_taps: Any, d_bias: Any) -> None:
+@njit(cache=True, error_model="numpy")
+def _backward(
+    silu: bool, dy: Array, x: Array, taps: Array, bias: Array, dx: Array, d_taps: Array, d_bias: Array
+) -> None:
     (n_rows, length, width), n_taps = x.shape, len(taps)
-    g = np.empty(width, x.dtype)  # the gradient before the SiLU
+    g = np.empty((length, width), x.dtype)  # the gradient before the SiLU
     for b in range(n_rows):
+        row = x[b]
         for t in range(length):
-            first = max(0, n_taps - 1 - t)
-            if silu:
-                for c in range(width):
-                    g[c] = bias[c]
-                for k in range(first, n_taps):
-                    for c in range(width):
-                        g[c] += taps[k, c] * x[b, t - n_taps + 1 + k, c]
-                for c in range(width):
-                    s = ONE / (ONE + exp(-g[c]))
-                    g[c] = dy[b, t, c] * s * (ONE + g[c] * (ONE - s))
-            else:
-                for c in range(width):
-                    g[c] = dy[b, t, c]
-            for c in range(width):
-                d_bias[c] += g[c]
-                dx[b, t, c] = 0
-            for k in range(first, n_taps):
-                for c in range(width):
-                    dx[b, t - n_taps + 1 + k, c] += taps[k, c] * g[c]
-                for c in range(width):
-                    d_taps[k, c] += g[c] * x[b, t - n_taps + 1 + k, c]
+            for c in range(0, width, WIDTH):
+                ds = lanes(dy, (b, t, c))
+                if silu:
+                    s = _convolve(row, taps, bias, t, c)
+                    share = sigmoid(s)
+                    ds = ds * share * (s * (1.0 - share) + 1.0)
+                put(g, (t, c), ds)
+                put(d_bias, (c,), lanes(d_bias, (c,)) + ds)
+                for k in range(max(0, n_taps - 1 - t), n_taps):
+                    past = lanes(row, (t + 1 - n_taps + k, c))
+                    put(d_taps, (k, c), lanes(d_taps, (k, c)) + ds * past)
+        for t in range(length):
+            for c in range(0, width, WIDTH):
+                made = zeros_like(g)
+                for k in range(max(0, n_taps - length + t), n_taps):
+                    made = made + lanes(taps, (k, c)) * lanes(g, (t + n_taps - 1 - k, c))
+                put(dx, (b, t, c), made)

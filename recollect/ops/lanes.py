@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 from llvmlite import ir  # type: ignore[import-untyped]
-from numba import types
+from numba import njit, types
 from numba.core import cgutils
 from numba.extending import intrinsic, models, overload, register_model
 
@@ -78,7 +78,7 @@ def put(typing: Any, array: Any, index: Any, value: Any) -> Any:
 
 @builtin
 def zeros_like(typing: Any, array: Any) -> Any:
-    """Zeros of an array's type."""
+    """Zeros of an array's type, or of other lanes'."""
 
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
         return context.get_constant_null(signature.return_type)
@@ -242,3 +242,11 @@ def upper_tail(typing: Any, x: Any) -> Any:
         return builder.fmul(builder.fmul(_polynomial(builder, t, TAIL), half), decay)
 
     return x(x), emit
+
+
+@njit(error_model="numpy")
+def sigmoid(x: Any) -> Any:
+    """1 / (1 + exp(-x)), without overflow."""
+    zero = zeros_like(x)
+    small = power_of_two(where_negative(x, x, zero - x) * LOG2E)
+    return where_negative(x, small, zero + 1.0) / (small + 1.0)

@@ -18,6 +18,7 @@ from recollect.ops.lanes import (
     log_of_one_and,
     power_of_two,
     put,
+    sigmoid,
     total,
     where_negative,
     zeros_like,
@@ -80,13 +81,11 @@ def _forward_row(x: Array, weight: Array, bias: Array, y: Array) -> None:
 @njit(cache=True, error_model="numpy")
 def _backward_row(dy: Array, x: Array, weight: Array, bias: Array, dx: Array, dweight: Array, dbias: Array) -> None:
     """Its derivative is the sigmoid of s."""
-    zero, dx_t = zeros_like(bias), np.empty((len(weight), WIDTH), x.dtype)
+    dx_t = np.empty((len(weight), WIDTH), x.dtype)
     for t in range(len(x)):
         dx_t[:] = 0
         for c in range(0, len(bias), WIDTH):
-            s = _project(x, weight, bias, t, c)
-            small = power_of_two(where_negative(s, s, zero - s) * LOG2E)
-            ds = lanes(dy, (t, c)) * where_negative(s, small, zero + 1.0) / (small + 1.0)
+            ds = lanes(dy, (t, c)) * sigmoid(_project(x, weight, bias, t, c))
             put(dbias, (c,), lanes(dbias, (c,)) + ds)
             for r in range(len(weight)):
                 put(dweight, (r, c), lanes(dweight, (r, c)) + ds * x[t, r])
