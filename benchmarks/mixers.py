@@ -1,4 +1,4 @@
-"""Forward and backward of every mixer against other people's implementations and against its own loop.
+"""Forward and backward of every mixer against other people's implementations, its own loop, and DeltaNet as a yardstick.
 
 One thread, the same weights, the compared sides taking turns; the table shows how many times faster ours is.
     python -m benchmarks.mixers [NAME ...]
@@ -19,7 +19,7 @@ from recollect.mixers import Mixer, build_mixer
 from recollect.spec import MIXERS
 from recollect.training.execute import keep_heap
 
-BATCH, WIDTH, LENGTHS, ROUNDS = 64, 64, (64, 256), 3
+BATCH, WIDTH, LENGTHS, ROUNDS, YARDSTICK = 64, 64, (64, 256), 3, "deltanet"
 Make = Callable[[Any], Callable[[Tensor], Tensor]]
 
 
@@ -49,6 +49,10 @@ def rivals(mixer: str) -> list[Rival]:
         from tests.support.oracles.delta import transformers_layer
 
         return [Rival("transformers", transformers_layer)]
+    if mixer == "kda":
+        from tests.support.oracles.layers import transformers_kda
+
+        return [Rival("transformers", transformers_kda)]
     if mixer == "attention":
         return [Rival("torch MHA", multihead)]
     return []
@@ -89,11 +93,13 @@ def there_and_back(module: Callable[[Tensor], Tensor], length: int) -> Callable[
 
 
 def compare(name: str, length: int) -> None:
-    """One line: our milliseconds, and the ratio to each rival and to the loop."""
+    """One line: our milliseconds, and the ratio to each rival, to DeltaNet and to the loop."""
     torch.manual_seed(0)
     ours = build_mixer(name, d_model=WIDTH, length=length)
     sides: dict[str, Callable[[Tensor], Tensor]] = {"ours": ours}
     sides |= {rival.name: rival.make(ours) for rival in rivals(name)}
+    if name != YARDSTICK:
+        sides["DeltaNet"] = build_mixer(YARDSTICK, d_model=WIDTH, length=length)
     torch.manual_seed(0)
     sides["our loop"] = build_mixer(name, d_model=WIDTH, length=length, kernel="loop")
     seconds = take_turns({side: there_and_back(call, length) for side, call in sides.items()}, ROUNDS, warm_up=1)
@@ -121,7 +127,7 @@ def compare_delta(gated: bool, length: int) -> None:
 
 def show(name: str, length: int, seconds: dict[str, float]) -> None:
     """One line of the table."""
-    ratios = "  ".join(f"{side} {value / seconds['ours']:.1f}x" for side, value in seconds.items() if side != "ours")
+    ratios = "  ".join(f"{side} {value / seconds['ours']:.2f}x" for side, value in seconds.items() if side != "ours")
     print(f"{name:18} L={length:<4} ours {seconds['ours'] * 1e3:6.1f} ms   {ratios}", flush=True)
 
 

@@ -86,6 +86,7 @@ class Mamba3(MatrixMixer):
         share = share.sigmoid().transpose(1, 2) if self.options.trapezoid else torch.ones_like(dt)
         B, C = self.B_norm(B).unsqueeze(1) + self.B_bias, self.C_norm(C).unsqueeze(1) + self.C_bias
         if self.n_angles:
-            turned = (math.pi * torch.tanh(angle).unsqueeze(1) * dt.unsqueeze(-1)).cumsum(2)  # (B, H, L, M)
-            B, C = rotate_pairs(B, turned), rotate_pairs(C, turned)
+            angle = (math.pi * torch.tanh(angle).unsqueeze(1) * dt.unsqueeze(-1)).cumsum(2)  # (B, H, L, M)
+            turn = torch.polar(torch.ones_like(angle), angle)
+            B, C = rotate_pairs(B, turn), rotate_pairs(C, turn)
         return split_heads(v, self.n_heads), dt, share, g, B, C

@@ -96,7 +96,7 @@ class RWKV7(MatrixMixer):
         g = -FASTEST * self.w_proj(self.shift(x, self.mu["w"])).sigmoid()
         a = self.a_proj(self.shift(x, self.mu["a"])).sigmoid()
         direction = unit((k * self.k_k).unflatten(-1, (self.n_heads, -1)), 1.0, self.normalise, 1e-12).transpose(1, 2)
-        k = k * (1 + (a - 1) * self.k_a)
+        k = k * torch.addcmul(1 - self.k_a, a, self.k_a)
         r, k, v, g, a = (split_heads(y, self.n_heads) for y in (r, k, v, g, a))
         return r, k, v, g, direction * (-g).exp(), -a * direction
 

@@ -4,12 +4,11 @@ import torch
 from torch import Tensor
 
 
-def rotate_pairs(x: Tensor, angle: Tensor) -> Tensor:
-    """The pairs (2i, 2i + 1) of x (..., N) turned by given angles (..., M), M <= N/2; what is left over stays."""
-    turned, rest = x.split((2 * angle.shape[-1], x.shape[-1] - 2 * angle.shape[-1]), dim=-1)
-    a, b = turned.unflatten(-1, (-1, 2)).unbind(-1)
-    cos, sin = angle.cos(), angle.sin()
-    return torch.cat((torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2), rest), dim=-1)
+def rotate_pairs(x: Tensor, turn: Tensor) -> Tensor:
+    """The pairs (2i, 2i + 1) of x (..., N) turned by e^{i angle} (..., M), M <= N/2; what is left over stays."""
+    turned, rest = x.split((2 * turn.shape[-1], x.shape[-1] - 2 * turn.shape[-1]), dim=-1)
+    made = torch.view_as_real(torch.view_as_complex(turned.unflatten(-1, (-1, 2))) * turn).flatten(-2)
+    return torch.cat((made, rest), dim=-1) if rest.shape[-1] else made
 
 
 def rotate(x: Tensor, positions: Tensor | None = None) -> Tensor:
