@@ -17,6 +17,7 @@ from recollect.report.heatmap import HEATMAP
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.lengths import LENGTHS
 from recollect.report.lr import LR
+from recollect.report.map import MAP
 from recollect.report.note import wrapped
 from recollect.report.params import PARAMS
 from recollect.report.style import INK, PAGE, PLAIN, RC
@@ -24,7 +25,7 @@ from recollect.report.width import WIDTH
 from recollect.spec.registry import Registry
 from recollect.window.select import Labelled, Select
 
-KINDS: tuple[FigureKind[Any], ...] = (DYNAMICS, LOSS, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, TABLE)
+KINDS: tuple[FigureKind[Any], ...] = (DYNAMICS, LOSS, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, TABLE)
 FIGURES = Registry("figure", ((kind.name, kind) for kind in KINDS))
 
 HEIGHTS = {1: 0.55, 2: 0.48, 3: 0.4}

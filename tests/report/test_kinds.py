@@ -1,6 +1,7 @@
 """One figure kind, one record: every kind of `FIGURES` is drawn, charted and documented."""
 
 import json
+import math
 import re
 import subprocess
 import sys
@@ -19,12 +20,14 @@ from recollect.report.axes import empty
 from recollect.report.charts import Charts
 from recollect.report.figures import draw_runs
 from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.map import Square, draw_map, window_map
 from recollect.report.page import figure_kind
 from recollect.report.style import COLUMN
 from recollect.report.write import write_report
 from recollect.store import Contents, Record, Store
 from recollect.studies import STUDIES
-from tests.support.invented import LRS, fill, records_of
+from recollect.window.select import window_of
+from tests.support.invented import LRS, fill, record_of, records_of
 from tests.support.places import ROOT
 
 SERIES = [("whole", "mamba"), ("less", "mamba"), ("attention", "attention")]
@@ -54,7 +57,7 @@ def test_every_kind_is_drawn_with_title_floors_budget_seeds_and_scale(kind: str,
     text = words(figure)
     for word in ("The title", "budget 12 steps", "3 seeds", "scale smoke"):
         assert word in text
-    if kind not in ("bands", "heatmap", "lengths"):
+    if kind not in ("bands", "heatmap", "lengths", "map"):
         assert "1/K" in text
     files = save(figure, tmp_path, kind, ("pdf", "svg", "png"))
     assert all(file.stat().st_size > 2000 for file in files)
@@ -173,3 +176,28 @@ def test_a_kind_of_ones_own_is_one_record() -> None:
 def test_print_figures_do_not_need_altair() -> None:
     code = "import sys, recollect.report; sys.exit('altair' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+
+
+def test_a_map_has_a_square_a_cell_with_the_interval_of_its_window() -> None:
+    split, shared = records_of(task__vocabulary="split"), records_of(task__vocabulary="shared")
+    longer = records_of(task__vocabulary="split", task__length=12, lrs=LRS[:2])
+    never = [record_of(run.spec, 0.2, "guessing") for run in shared]
+    runs = [("split", run) for run in [*longer, *split]] + [("shared", run) for run in never]
+    value = window_map(runs, "", "laptop")
+    assert value.rows == ("split", "shared")
+    assert value.columns == ("L=8", "L=12")
+    (found, too_few), (none, absent) = value.squares
+    window = window_of(split)
+    assert window is not None
+    assert window.width is not None
+    assert found == Square(window.width.value, window.width.low, window.width.high, len(split))
+    assert (too_few, absent) == (None, None)
+    assert none == Square(0.0, 0.0, 0.0, len(never))
+    assert none.words().startswith("none")
+    always = [record_of(run.spec, 0.99, "solved") for run in split]
+    ((wide,),) = window_map([("split", run) for run in always], "", "laptop").squares
+    assert wide is not None
+    assert (wide.high, wide.words()[0]) == (math.inf, "≥")
+    axes = Figure().subplots()
+    draw_map(value, axes)
+    assert sorted(text.get_text() for text in axes.texts) == sorted(["-", "-", found.words(), none.words()])
