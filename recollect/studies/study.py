@@ -202,7 +202,8 @@ class Study:
         scale, cells = self.scales[name], self.cells(name)
         models = [(cell.spec, self.models[cell.label]) for cell in cells]
         said = [(spec, model.fields) for spec, model in models if not model.protocol]
-        return measure(said, {"protocol": scale.protocol, "train.lr": len(scale.lrs), "seed": len(scale.seeds)})
+        lrs = "searched" if scale.design == "window" else len(scale.lrs)
+        return measure(said, {"protocol": scale.protocol, "train.lr": lrs, "seed": len(scale.seeds)})
 
     def _scale(self, name: str) -> Scale:
         if name not in self.scales:

@@ -37,8 +37,10 @@ def epochs(case: Case) -> float | None:
 
 @cache
 def cases_of(name: str, scale: str) -> list[Case]:
-    """The cases of a study; none at a scale that it does not have."""
-    return STUDIES[name].cases(scale) if scale in STUDIES[name].scales else []
+    """The cases of a study but replications, which are others' words; none at a scale that it does not have."""
+    study = STUDIES[name]
+    found = study.cases(scale) if scale in study.scales else []
+    return [case for case in found if not study.models[case.label].protocol]
 
 
 @cache
@@ -48,7 +50,9 @@ def counts(name: str, scale: str) -> dict[str, str]:
     if not cases:
         return {}
     found = {
-        "(.+?) learning rates?": str(len({case.spec.train.lr for case in cases})),
+        "(.+?) learning rates?": "searched"
+        if study.scales[scale].design == "window"
+        else str(len({case.spec.train.lr for case in cases})),
         "(.+?) seeds?": str(len({case.spec.seed for case in cases})),
         "d=(.+?)": spoken(case.spec.model.d_model for case in unsaid(study, cases, "model.d_model")),
         "(.+?) layers?": spoken(case.spec.model.n_layers for case in unsaid(study, cases, "model.n_layers")),
@@ -132,7 +136,7 @@ def test_a_note_reads_well() -> None:
     assert STUDIES["fig5"].note("laptop") == (
         "protocol laptop instead of jelassi, strings of 4 to 8 letters instead of 5 to 20, no MLP, "
         "d=64 instead of 1024, 2 layers instead of 12, 1500 steps instead of 2000, stopping on success, "
-        "batch 32 instead of 8, 4 learning rates instead of 17"
+        "batch 32 instead of 8, searched learning rates instead of 17"
     )
     assert STUDIES["fig7"].note("laptop").endswith("; without 'mamba, state of 32'")
     assert all(len(study.note(scale)) <= 420 for study, scale in SCALED)
