@@ -44,7 +44,7 @@ DESK = Scale(
     seeds=SEEDS[:3],
     settings=PAIRS[:1],
     shapes=((64, 2),),
-    fields={"train.epochs": 8, "train.stop_accuracy": 0.99},
+    fields={"train.epochs": 16, "train.stop_accuracy": 0.99},
 )
 LAPTOP = Scale(protocol="laptop", lrs=rates(-4, -1, 2), seeds=SEEDS[:3], settings=({"task.n_pairs": 4},))
 SMOKE = Scale(

@@ -130,7 +130,7 @@ def test_a_label_says_the_depth_that_it_fixes(study: Study) -> None:
 
 def test_a_note_reads_well() -> None:
     assert STUDIES["fig13"].note("desk") == (
-        "L=64 instead of 64 to 512, K=4 instead of 4 to 64, d=64 instead of 64 to 512, 8 epochs instead of 50, "
+        "L=64 instead of 64 to 512, K=4 instead of 4 to 64, d=64 instead of 64 to 512, 16 epochs instead of 50, "
         "stopping on success, 3 learning rates instead of 17, 1 seed instead of 5"
     )
     assert STUDIES["fig5"].note("laptop") == (
