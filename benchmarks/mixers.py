@@ -1,4 +1,4 @@
-"""Forward and backward of every mixer against other code, against its own loop, and DeltaNet as a yardstick.
+"""Forward and backward of every mixer against others' implementations, its own loop, and DeltaNet as a yardstick.
 
 One thread, the same weights, the compared sides taking turns; the table shows how many times faster ours is.
     python -m benchmarks.mixers [NAME ...]

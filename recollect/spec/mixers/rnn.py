@@ -18,7 +18,7 @@ class RWKV4Options(TurnedOptions):
 class RWKV7Options(MixerOptions):
     """RWKV-7's time mix: a matrix state that fades per channel and is corrected along learned directions."""
 
-    card: ClassVar[Card] = Card("Peng et al. 2025", "D P + D", "#1F78B4", "p", ("token_shift", "rms_norm", "dplr"))
+    card: ClassVar[Card] = Card("Peng et al. 2025", "D P + D", "#1F78B4", "$7$", ("token_shift", "rms_norm", "dplr"))
     name: Literal["rwkv7"] = "rwkv7"
     head_dim: PositiveInt | None = Field(None, description="P (the largest divisor of D up to 64)")
     gate: bool = Field(True, description="the output gate")
@@ -36,8 +36,8 @@ class MLSTMOptions(MixerOptions):
     card: ClassVar[Card] = Card(
         "Beck et al. 2024",
         "K D + H (K + 1), + (2 H K + D)(d_conv - 1) with convolutions",
-        "#B15928",
-        "h",
+        "#A6761D",
+        "$m$",
         ("mlstm", "sigmoid_gate"),
     )
     name: Literal["mlstm"] = "mlstm"

@@ -105,7 +105,7 @@ class Mamba3Options(MixerOptions):
         "Lahoti et al. 2026",
         "E D N + E D + H (N + M), M = rotation N/2 angles",
         "#FF7F00",
-        "P",
+        "$3$",
         ("trapezoid", "gate", "rms_norm"),
     )
     name: Literal["mamba3"] = "mamba3"
