@@ -13,7 +13,11 @@ from recollect.training.execute import initial_model
 from recollect.training.model import Model
 from tests.support.small import tiny
 
-RESCALED_BY_ZOOLOGY = {"attention", "sliding_attention", "linear_attention", "hyena", "mamba", "mamba2", "lstm"}
+RESCALED_BY_ZOOLOGY = {"attention", "sliding_attention", "linear_attention", "hyena", "lstm"} | {
+    "mamba",
+    "mamba2",
+    "mamba3",
+}
 
 
 def model(mixer: str, init: str, n_layers: int = 2) -> Model:
