@@ -22,7 +22,7 @@ class RWKV7Options(MixerOptions):
     name: Literal["rwkv7"] = "rwkv7"
     head_dim: PositiveInt | None = Field(None, description="P (the largest divisor of D up to 64)")
     gate: bool = Field(True, description="the output gate")
-    chunk: PositiveInt = Field(64, description="tokens a chunk")
+    chunk: PositiveInt = Field(32, description="tokens a chunk")
 
     def resolved(self, d_model: int, length: int) -> Self:
         head_dim = self.head_dim or largest_divisor(d_model, 64)
