@@ -28,9 +28,9 @@ from recollect.ops.delta import Solve, solve_compiled, solve_plain
 from recollect.ops.precision import in_full
 from recollect.ops.ssd import cut, join, take
 
-STRONGEST = 50.0
-"""The largest decay, in powers of e, whose inverse is multiplied with: half of what single precision can hold, as much
-again being left for what is multiplied."""
+STRONGEST = 60.0
+"""The largest decay, in powers of e, whose inverse is multiplied with: single precision holds 88, and what is multiplied
+needs the rest. KDA's first decays stay below twice of it in a chunk of 64."""
 
 
 @in_full
