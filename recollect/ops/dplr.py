@@ -29,7 +29,7 @@ from recollect.ops.precision import in_full
 from recollect.ops.ssd import cut, join, take
 
 STRONGEST = 60.0
-"""The largest decay, in powers of e, whose inverse is multiplied with: single precision holds 88, and what is multiplied
+"""The largest decay, in powers of e, whose inverse is multiplied with: single precision holds 88, what is multiplied
 needs the rest. KDA's first decays stay below twice of it in a chunk of 64."""
 
 
