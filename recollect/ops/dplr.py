@@ -28,6 +28,9 @@ from recollect.ops.delta import Solve, solve_compiled, solve_plain
 from recollect.ops.precision import in_full
 from recollect.ops.ssd import cut, join, take
 
+PAIRS = 16
+"""Tokens of which every pair gets a decay of its own, where nobody may ask how strong they are."""
+
 STRONGEST = 60.0
 """The largest decay, in powers of e, whose inverse is multiplied with: single precision holds 88, what is multiplied
 needs the rest. KDA's first decays stay below twice of it in a chunk of 64."""
@@ -217,6 +220,10 @@ def _score(r: Tensor, m: Tensor, g: Tensor) -> Tensor:
     if _mild(g):
         (r,), (m,), *_ = meet_plain([r], [m], g)
         return (r @ m.mT).tril_()
+    if not _may_ask(g) and g.shape[2] <= PAIRS:
+        s = _since_first(g)
+        decay = (s.unsqueeze(3) - s.unsqueeze(2)).clamp(max=0).exp()  # (B, H, i, j, K)
+        return (r.unsqueeze(3) * decay * m.unsqueeze(2)).sum(-1).tril()
     half = g.shape[2] // 2
     (r0, m0, g0), (r1, m1, g1) = zip(*(x.split((half, g.shape[2] - half), dim=2) for x in (r, m, g)), strict=True)
     across = (r1 * g1.cumsum(2).exp()) @ (m0 * _to_last(g0).exp()).mT
@@ -225,8 +232,13 @@ def _score(r: Tensor, m: Tensor, g: Tensor) -> Tensor:
 
 
 def _mild(g: Tensor) -> bool:
-    """Whether the inverse of half of the decay is a number, with room for more."""
-    return g.shape[2] == 1 or bool(g[:, :, 1:].sum(2).amin() > -2 * STRONGEST)
+    """Whether the inverse of half of the decay is a number, with room for more; presumed not, where nobody may ask."""
+    return g.shape[2] == 1 or (_may_ask(g) and bool(g[:, :, 1:].sum(2).amin() > -2 * STRONGEST))
+
+
+def _may_ask(g: Tensor) -> bool:
+    """Whether numbers may be looked at; another device would have to stop for it."""
+    return g.is_cpu
 
 
 def _since_first(g: Tensor) -> Tensor:

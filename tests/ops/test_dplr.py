@@ -67,6 +67,16 @@ def test_chunks_of_any_decay_equal_the_loop_with_all_gradients(decay: float, rul
     assert_same(run(form, inputs, chunk=64), run(dplr_loop, inputs), inputs)
 
 
+@every_rule
+@pytest.mark.parametrize("decay", [0.0, 3.0, 1e4])
+def test_where_no_number_may_be_looked_at_any_decay_is_right(
+    decay: float, rule: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("recollect.ops.dplr._may_ask", lambda g: False)  # as on a device that must not wait
+    inputs = draw(2, 70, rule, decay=decay)
+    assert_same(run(dplr_torch, inputs, chunk=64), run(dplr_loop, inputs), inputs)
+
+
 @both_forms
 @every_rule
 @pytest.mark.parametrize("asked", [3, 30])
