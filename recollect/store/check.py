@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from recollect.store.store import SOUND, Store
+from recollect.store.store import NAMED, SOUND, Store
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,11 @@ def _runs(store: Store) -> Iterator[Problem]:
 def _strays(store: Store) -> Iterator[Problem]:
     unknown = "run NOT IN (SELECT id FROM runs)"
     kinds = [(table, unknown, "of unknown runs") for table in ("points", "arrays", "study_runs")]
-    for table, where, what in (*kinds, ("points", f"NOT ({SOUND})", "that are no numbers")):
+    kinds += [
+        ("points", f"NOT ({SOUND})", "that are no numbers"),
+        ("study_runs", f"NOT ({NAMED})", "that name no study"),
+    ]
+    for table, where, what in kinds:
         stray = f"FROM {table} WHERE {where}"
         (count,) = store.db.execute(f"SELECT count(*) {stray}").fetchone()
         if count:

@@ -79,6 +79,36 @@ class Line(NamedTuple):
     test: float | None
 
 
+Kinds = dict[str, tuple[type, ...]]
+NUMBER = (int, float, type(None))
+COLUMNS: Kinds = dict.fromkeys(("id", "cell", "spec", "status"), (str,)) | {"attempt": (int,), "seconds": NUMBER}
+COLUMNS |= dict.fromkeys(("outcome", "result", "error", "provenance"), (str, type(None)))
+RESULT: Kinds = dict.fromkeys(("validation_loss", "validation_accuracy", "test_accuracy"), NUMBER)
+RESULT |= {"outcome": (str,), "steps": (int,), "floors": (dict,)}
+
+
+def check_row(row: sqlite3.Row) -> None:
+    """Refuse a row whose columns hold what no run has written."""
+    for name, kinds in COLUMNS.items():
+        if not isinstance(row[name], kinds):
+            raise TypeError(f"{name} is {row[name]!r:.40}")
+
+
+def read_object(text: str | None) -> dict[str, Any]:
+    """A JSON object; nothing is an empty one."""
+    found = json.loads(text or "{}")
+    if not isinstance(found, dict):
+        raise TypeError(f"not a JSON object: {found!r:.40}")
+    return found
+
+
+def check_result(result: dict[str, Any]) -> None:
+    """Refuse the result of a finished run that lacks what everybody looks at."""
+    for name, kinds in RESULT.items():
+        if not isinstance(result.get(name, ...), kinds):
+            raise TypeError(f"{name} of its result is {result.get(name, 'missing')!r:.40}")
+
+
 def as_line(row: sqlite3.Row) -> Line:
     """A row as a line; its spec is only looked into."""
     spec, test = json.loads(row["spec"]), json.loads(row["result"] or "{}").get("test_accuracy")

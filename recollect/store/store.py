@@ -4,7 +4,6 @@ Only the coordinator writes, holding the lock; everybody may read at any time. W
 harmless, so events may be replayed.
 """
 
-import json
 import shutil
 import sqlite3
 import time
@@ -36,6 +35,9 @@ from recollect.store.records import (
     Tells,
     as_curves,
     as_line,
+    check_result,
+    check_row,
+    read_object,
 )
 
 DEFAULT = Path("recollect.db")
@@ -64,6 +66,9 @@ CREATE INDEX study_runs_by_run ON study_runs (run);
 
 SOUND = "typeof(step) = 'integer' AND typeof(value) IN ('real', 'integer', 'null')"
 """A point that can be read; `store check` finds the others."""
+
+NAMED = "typeof(study) = 'text' AND typeof(scale) = 'text' AND typeof(label) = 'text'"
+"""The same of a link to a study."""
 
 _RUNS = f"""
 SELECT *, (
@@ -338,7 +343,7 @@ class Store:
 
     def studies(self) -> list[tuple[str, str]]:
         """Every study and the scales at which it was run, by name."""
-        query = "SELECT DISTINCT study, scale FROM study_runs ORDER BY study, scale"
+        query = f"SELECT DISTINCT study, scale FROM study_runs WHERE {NAMED} ORDER BY study, scale"
         return [(row["study"], row["scale"]) for row in self.db.execute(query)]
 
     def finished_since(self, moment: float) -> dict[tuple[str, str], int]:
@@ -407,7 +412,10 @@ class Store:
         self.unreadable[str(row["id"])] = str(why)
 
     def _read(self, row: sqlite3.Row, specs: Specs, curves: Curves | None) -> Record:
-        result = json.loads(row["result"]) if row["result"] else None
+        check_row(row)
+        result = read_object(row["result"]) if row["result"] else None
+        if row["status"] == DONE:
+            check_result(result or {})
         if curves is not None and result is not None:
             result["curves"] = curves
         return Record(
@@ -419,7 +427,7 @@ class Store:
             attempt=row["attempt"],
             result=result,
             error=row["error"] and plain(row["error"]),
-            provenance=json.loads(row["provenance"] or "{}"),
+            provenance=read_object(row["provenance"]),
             seconds=row["seconds"],
             first_loss=row["first_loss"],
         )

@@ -172,7 +172,7 @@ def test_the_params_figure_has_a_point_per_cell_with_both_sizes() -> None:
     value = params_figure(grid(), "title", "smoke")
     assert len(value.rows) == 16
     assert {row.spec.model.n_layers for row in value.rows} == {1, 2}
-    assert {row.n_params for row in value.rows} == {256, 512, 1024, 2048}
+    assert {row.n_params for row in value.rows} == {1056, 1312, 2624, 3648}
     axes = Figure().add_subplot()
     draw_params(value, axes, "state")
     assert axes.get_xlabel() == "numbers in the state"
@@ -238,7 +238,7 @@ def test_models_of_different_widths_stand_in_one_table_with_their_sizes() -> Non
     one = [(f"{label} {record.spec.model.d_model}", record) for label, record in grid() if record.spec.task.length == 8]
     shallow = [(label, record) for label, record in one if record.spec.model.n_layers == 1]
     (axes,) = draw_figure("table", shallow, "t", "smoke").axes
-    assert axes.get_yticklabels()[0].get_text() == "attention 8 (1 x 8: 256)"
+    assert axes.get_yticklabels()[0].get_text() == "attention 8 (1 x 8: 1,056)"
     assert axes.get_ylabel() == "model (layers x width: parameters)"
     assert len(draw_figure("table", one, "t", "smoke").axes) == 4
 
