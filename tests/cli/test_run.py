@@ -17,6 +17,7 @@ from recollect.store import Store
 from recollect.store.lock import Writer, lock
 from recollect.store.merge import merge
 from tests.cli.test_cli import call
+from tests.support.invented import result_of
 from tests.support.places import TROUBLE
 from tests.support.small import tiny
 
@@ -149,7 +150,7 @@ def test_merge_prefers_what_is_finished_and_says_what_differs(swept: Store, tmp_
     other = Store(tmp_path / "other.db", create=True)
     other.add([first.spec, second.spec, tiny()])
     other.start(tiny().id, {})
-    other.finish(second.id, {"outcome": "solved", "curves": {"step": []}}, 1.0)
+    other.finish(second.id, result_of(second.spec, 1.0, "solved"), 1.0)
     assert merge(other, swept.path).new == 7
     done = {record.id: record.outcome for record in other.records(status="done")}
     assert len(done) == 8

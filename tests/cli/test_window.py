@@ -53,6 +53,7 @@ def fill(spec: RunSpec, truth: Truth, max_runs: int = 30, path: str = "recollect
             "validation_accuracy": reading.accuracy,
             "test_accuracy": reading.accuracy,
             "validation_loss": 1 - reading.accuracy,
+            "steps": run.train.steps,
             "floors": {"1/K": 0.5},
             "curves": {"step": [0], "validation_loss": [2.0]},
         }

@@ -22,6 +22,7 @@ from recollect.store.lock import lock, who_writes
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Executor, Inline, Job, Local
 from recollect.sweep.files import read_sweep
+from tests.support.invented import result_of
 from tests.support.small import tiny
 from tests.sweep.test_executors import processes_with
 
@@ -43,7 +44,7 @@ class Scripted(Executor):
         yield Started(run, 0, 1, {})
         match self.script.popleft() if self.script else "done":
             case "done":
-                yield Done(run, {"outcome": "solved", "curves": CURVES}, 1.0)
+                yield Done(run, result_of(tiny(), 1.0, "solved") | {"curves": CURVES}, 1.0)
             case "failed":
                 yield Failed(run, "no")
             case "lost":
