@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recollect.ops.delta import delta_loop, delta_matrix, delta_numba, delta_torch
+from tests.support.judged import assert_same, gradients
 
 Inputs = list[Tensor]
 Form = Callable[..., Tensor]
@@ -28,24 +29,13 @@ def run(form: Form, inputs: Inputs, chunk: int = 8, at: Tensor | None = None) ->
     return form(*inputs, *[None] * (5 - len(inputs)), chunk, at)
 
 
-def gradients(y: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
-    weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y.dtype)
-    return torch.autograd.grad((y * weights).sum(), inputs)
-
-
-def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
-    torch.testing.assert_close(ours, judge, rtol=1e-10, atol=1e-11)
-    for a, b in zip(gradients(ours, inputs), gradients(judge, inputs), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-10)
-
-
 @both_forms
 @both_rules
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 33])
 def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length: int, gated: bool, form: Form) -> None:
     inputs = draw(batch, length, gated)
-    assert_same(run(form, inputs), run(delta_loop, inputs), inputs)
+    assert_same(run(form, inputs), run(delta_loop, inputs), inputs, rtol=1e-10)
 
 
 @both_forms
@@ -53,7 +43,7 @@ def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length:
 @pytest.mark.parametrize(("heads", "key", "value"), [(1, 1, 7), (3, 9, 1), (1, 40, 24)])
 def test_any_heads_and_widths_work(heads: int, key: int, value: int, gated: bool, form: Form) -> None:
     inputs = draw(2, 19, gated, heads, key, value)
-    assert_same(run(form, inputs, chunk=6), run(delta_loop, inputs), inputs)
+    assert_same(run(form, inputs, chunk=6), run(delta_loop, inputs), inputs, rtol=1e-10)
 
 
 @both_forms
@@ -66,7 +56,7 @@ def test_asked_rows_equal_the_rows_of_the_loop_with_all_gradients(
     at = torch.randint(length, (2, asked), generator=torch.Generator().manual_seed(asked))
     judge = torch.take_along_dim(run(delta_loop, inputs), at[:, None, :, None], dim=2)
     assert torch.equal(run(delta_loop, inputs, at=at), judge)
-    assert_same(run(form, inputs, at=at), judge, inputs)
+    assert_same(run(form, inputs, at=at), judge, inputs, rtol=1e-10)
 
 
 @both_rules

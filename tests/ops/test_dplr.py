@@ -8,6 +8,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recollect.ops.dplr import dplr_loop, dplr_matrix, dplr_numba, dplr_torch
+from tests.support.judged import assert_same, gradients
 
 Inputs = list[Tensor]
 Form = Callable[..., Tensor]
@@ -29,17 +30,6 @@ def draw(
 
 def run(form: Form, inputs: Inputs, chunk: int = 8, at: Tensor | None = None) -> Tensor:
     return form(*inputs, *[None] * (6 - len(inputs)), chunk, at)
-
-
-def gradients(y: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
-    weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y.dtype)
-    return torch.autograd.grad((y * weights).sum(), inputs)
-
-
-def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
-    torch.testing.assert_close(ours, judge, rtol=1e-9, atol=1e-11)
-    for a, b in zip(gradients(ours, inputs), gradients(judge, inputs), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-10)
 
 
 @both_forms

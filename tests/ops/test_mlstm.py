@@ -6,6 +6,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recollect.ops.mlstm import mlstm_loop, mlstm_matrix, mlstm_torch
+from tests.support.judged import assert_same, gradients
 
 Inputs = list[Tensor]
 
@@ -16,17 +17,6 @@ def draw(batch: int, length: int, heads: int = 2, key: int = 5, value: int = 3) 
     shapes = [(key,), (key,), (value,), (), ()]
     q, k, v, i, f = (torch.randn(batch, heads, length, *s, generator=random, dtype=torch.float64) for s in shapes)
     return [m.requires_grad_() for m in (q, k, v, 3 * i, F.logsigmoid(f + 1).detach())]
-
-
-def gradients(y: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
-    weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y.dtype)
-    return torch.autograd.grad((y * weights).sum(), inputs)
-
-
-def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
-    torch.testing.assert_close(ours, judge, rtol=1e-9, atol=1e-11)
-    for a, b in zip(gradients(ours, inputs), gradients(judge, inputs), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-10)
 
 
 @pytest.mark.parametrize("batch", [1, 2])

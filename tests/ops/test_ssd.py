@@ -7,6 +7,7 @@ import torch
 from torch import Tensor
 
 from recollect.ops.ssd import ssd_loop, ssd_matrix, ssd_numba, ssd_torch
+from tests.support.judged import assert_same, gradients
 
 Inputs = list[Tensor]
 Form = Callable[..., Tensor]
@@ -28,30 +29,19 @@ def draw(batch: int, length: int, heads: int = 4, groups: int = 2, width: int = 
     return [m.requires_grad_() for m in (x, dt.abs().detach(), -g.abs().detach(), B, C, D)]
 
 
-def gradients(y: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
-    weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y.dtype)
-    return torch.autograd.grad((y * weights).sum(), inputs)
-
-
-def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
-    torch.testing.assert_close(ours, judge, rtol=1e-10, atol=1e-11)
-    for a, b in zip(gradients(ours, inputs), gradients(judge, inputs), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-10)
-
-
 @both_forms
 @pytest.mark.parametrize("batch", [1, 2])
 @pytest.mark.parametrize("length", [1, 2, 7, 8, 33])
 def test_the_chunked_form_equals_the_loop_with_all_gradients(batch: int, length: int, form: Form) -> None:
     inputs = draw(batch, length)
-    assert_same(form(*inputs, chunk=8), ssd_loop(*inputs, chunk=8), inputs)
+    assert_same(form(*inputs, chunk=8), ssd_loop(*inputs, chunk=8), inputs, rtol=1e-10)
 
 
 @both_forms
 @pytest.mark.parametrize(("heads", "groups", "width", "state"), [(1, 1, 7, 2), (4, 1, 1, 6), (4, 4, 5, 1)])
 def test_any_heads_groups_and_widths_work(heads: int, groups: int, width: int, state: int, form: Form) -> None:
     inputs = draw(2, 19, heads, groups, width, state)
-    assert_same(form(*inputs, chunk=6), ssd_loop(*inputs, chunk=6), inputs)
+    assert_same(form(*inputs, chunk=6), ssd_loop(*inputs, chunk=6), inputs, rtol=1e-10)
 
 
 @both_forms
@@ -61,7 +51,7 @@ def test_asked_rows_equal_the_rows_of_the_loop_with_all_gradients(length: int, a
     at = torch.randint(length, (2, asked), generator=torch.Generator().manual_seed(asked))
     judge = torch.take_along_dim(ssd_loop(*inputs, chunk=8), at[:, None, :, None], dim=2)
     assert torch.equal(ssd_loop(*inputs, chunk=8, at=at), judge)
-    assert_same(form(*inputs, chunk=8, at=at), judge, inputs)
+    assert_same(form(*inputs, chunk=8, at=at), judge, inputs, rtol=1e-10)
 
 
 def test_the_matrix_times_the_inputs_is_the_output() -> None:

@@ -8,6 +8,7 @@ from torch import Tensor
 
 from recollect.ops.ssd import ssd_loop
 from recollect.ops.trapezoid import trapezoid_loop, trapezoid_matrix, trapezoid_numba, trapezoid_torch
+from tests.support.judged import assert_same, gradients
 
 Inputs = list[Tensor]
 Form = Callable[..., Tensor]
@@ -20,17 +21,6 @@ def draw(batch: int, length: int, heads: int = 3, width: int = 4, state: int = 5
     shapes = [(batch, heads, length, *s) for s in ((width,), (), (), (), (state,), (state,))] + [(heads,)]
     x, dt, lam, g, B, C, D = (torch.randn(*shape, generator=random, dtype=torch.float64) for shape in shapes)
     return [m.requires_grad_() for m in (x, dt.abs(), lam.sigmoid(), -g.abs(), B, C, D)]
-
-
-def gradients(y: Tensor, inputs: Inputs) -> tuple[Tensor, ...]:
-    weights = torch.randn(y.shape, generator=torch.Generator().manual_seed(9), dtype=torch.float64).to(y.dtype)
-    return torch.autograd.grad((y * weights).sum(), inputs)
-
-
-def assert_same(ours: Tensor, judge: Tensor, inputs: Inputs) -> None:
-    torch.testing.assert_close(ours, judge, rtol=1e-9, atol=1e-11)
-    for a, b in zip(gradients(ours, inputs), gradients(judge, inputs), strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-10)
 
 
 @both_forms

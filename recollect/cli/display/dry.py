@@ -16,6 +16,7 @@ from recollect.sweep.executors.executor import cores
 from recollect.sweep.files import Sweep
 from recollect.training.costs import costs
 from recollect.training.processor import advice
+from recollect.window.reading import grouped
 
 SHOWN = 3
 LONG = 86400.0
@@ -93,7 +94,7 @@ def print_hours(specs: Sequence[RunSpec]) -> None:
     """Print what an A100 would take, each precision by its own peak."""
     from recollect.training.counts import A100, gpu_hours
 
-    for precision, group in by_precision(specs).items():
+    for precision, group in grouped((spec.compute.precision, spec) for spec in specs).items():
         runs = Counter(spec.cell for spec in group)
         cells = {spec.cell: spec for spec in group}
         low, high = (
@@ -101,14 +102,6 @@ def print_hours(specs: Sequence[RunSpec]) -> None:
             for hours in zip(*([runs[c] * h for h in gpu_hours(spec)] for c, spec in cells.items()), strict=True)
         )
         print(f"GPU-hours: {low:,.1f} to {high:,.1f}, counted on shapes, not measured ({A100.about(precision)})")
-
-
-def by_precision(specs: Sequence[RunSpec]) -> dict[str, list[RunSpec]]:
-    """Runs by their precision."""
-    found: dict[str, list[RunSpec]] = {}
-    for spec in specs:
-        found.setdefault(spec.compute.precision, []).append(spec)
-    return found
 
 
 def threads(specs: Sequence[RunSpec]) -> str:
