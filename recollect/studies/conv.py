@@ -21,7 +21,7 @@ STUDY = Study(
     },
     scales={
         "smoke": SMOKE,
-        "laptop": replace(LAPTOP, lrs=(5.62341e-3,), fields={"train.steps": 1500}),
+        "laptop": LAPTOP,
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
         "paper": replace(PAPER, settings=(PAIRS[0], PAIRS[3]), shapes=((64, 1), (256, 1))),
     },

@@ -16,7 +16,7 @@ STUDY = Study(
     },
     scales={
         "smoke": replace(SMOKE, lrs=(2e-3,)),
-        "laptop": replace(LAPTOP, lrs=(2e-3,), settings=({},), fields={"train.eval_every": 50}),
+        "laptop": replace(LAPTOP, protocol="laptop-split", lrs=(2e-3,), fields={"train.eval_every": 50}),
     },
     minutes={"laptop": 1},
 )

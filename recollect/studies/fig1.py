@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, HYENA, MAMBA, pick
-from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE
+from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, WIDE
 from recollect.studies.study import Study
 
 STUDY = Study(
@@ -12,7 +12,7 @@ STUDY = Study(
     models=pick(ATTENTION, MAMBA, HYENA),
     scales={
         "smoke": SMOKE,
-        "laptop": replace(LAPTOP, lrs=LAPTOP.lrs[1:], design="window"),
+        "laptop": replace(LAPTOP, lrs=WIDE, design="window"),
         "desk": replace(DESK, design="window"),
         "paper": PAPER,
     },

@@ -12,7 +12,7 @@ STUDY = Study(
     models=pick(ATTENTION, HYENA, MAMBA),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1)),
-        "laptop": replace(LAPTOP, lrs=rates(-3, -2, 2), shapes=shapes((16, 64), 1)),
+        "laptop": replace(LAPTOP, shapes=shapes((16, 64), 1)),
         "desk": replace(DESK, lrs=rates(-3, -2, 2), shapes=shapes((64, 128), 1)),
         "paper": replace(PAPER, shapes=shapes(WIDTHS, 1)),
     },

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import BASED, H3, RWKV4, SIX, pick
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAPER, SMOKE, WIDTHS, rates, shapes
+from recollect.studies.scales import DESK, LAPTOP, ONE, PAPER, SMOKE, WIDTHS, shapes
 from recollect.studies.study import Study
 
 STUDY = Study(
@@ -12,9 +12,7 @@ STUDY = Study(
     models=pick(*SIX),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1, 2)),
-        "laptop": replace(
-            LAPTOP, lrs=rates(-2.5, -2, 2), shapes=shapes((32, 48, 64), 1, 2), without=(BASED, H3, RWKV4)
-        ),
+        "laptop": replace(LAPTOP, shapes=shapes((32, 48, 64), 1, 2), without=(BASED, H3, RWKV4)),
         "desk": replace(DESK, shapes=shapes((64, 128), 1, 2), seeds=ONE),
         "paper": replace(
             PAPER,

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, H3, HYENA, MAMBA, RWKV4, TWO_LAYERS, pick
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, WIDTHS, rates, shapes
+from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, WIDTHS, shapes
 from recollect.studies.study import Study
 
 STUDY = Study(
@@ -12,7 +12,7 @@ STUDY = Study(
     models=pick(ATTENTION, HYENA, MAMBA, H3, RWKV4, TWO_LAYERS),
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
-        "laptop": replace(LAPTOP, lrs=rates(-2.5, -2, 2), shapes=((64, 1),), fields={"train.eval_every": 50}),
+        "laptop": replace(LAPTOP, shapes=((64, 1),), fields={"train.eval_every": 50}),
         "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[2:3], shapes=shapes(WIDTHS, 1)),
     },

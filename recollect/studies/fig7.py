@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import DELTANET, MAMBA, MAMBA2, TWO_LAYERS, pick
-from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, shapes
+from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, WIDE, shapes
 from recollect.studies.study import Study, Variant
 
 LARGE = "mamba, state of 32"
@@ -16,7 +16,7 @@ STUDY = Study(
     models={**pick(TWO_LAYERS, MAMBA, MAMBA2, DELTANET), LARGE: Variant("mamba", {"model.mixer.d_state": 32})},
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
-        "laptop": replace(LAPTOP, shapes=((64, 1),), without=(LARGE,), design="window", span=SPAN),
+        "laptop": replace(LAPTOP, lrs=WIDE, shapes=((64, 1),), design="window", span=SPAN),
         "desk": replace(DESK, shapes=((64, 1),), design="window", span=SPAN),
         "paper": replace(PAPER, shapes=shapes((64, 128, 256), 1)),
     },

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA
-from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE
+from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDE
 from recollect.studies.study import Study, Variant
 
 VOCABULARIES = ("split", "shared")
@@ -29,7 +29,7 @@ STUDY = Study(
     },
     scales={
         "smoke": SMOKE,
-        "laptop": replace(LAPTOP, settings=TASKS, design="window"),
+        "laptop": replace(LAPTOP, lrs=WIDE, settings=TASKS, design="window"),
         "desk": replace(DESK, design="window"),
         "paper": replace(PAPER, settings=PAIRS, shapes=((64, 2),), design="window"),
     },

@@ -29,6 +29,7 @@ def shapes(widths: tuple[int, ...], *depths: int) -> tuple[tuple[int, int], ...]
 
 
 DENSE = rates(-5, -1, 4)
+WIDE = rates(-4, -1, 2)
 
 PAPER = Scale(
     protocol="paper",
@@ -46,7 +47,7 @@ DESK = Scale(
     shapes=((64, 2),),
     fields={"train.epochs": 16, "train.stop_accuracy": 0.99},
 )
-LAPTOP = Scale(protocol="laptop", lrs=rates(-4, -1, 2), seeds=SEEDS[:3], settings=({"task.n_pairs": 4},))
+LAPTOP = Scale(protocol="laptop", lrs=rates(-3, -2, 2), seeds=SEEDS[:3])
 SMOKE = Scale(
     protocol="laptop",
     remark="only tells that the study runs",

@@ -37,7 +37,7 @@ STUDY = Study(
     models={label: model for mixer in MIXERS for label, model in encoded(mixer).items()},
     scales={
         "smoke": SMOKE,
-        "laptop": replace(LAPTOP, lrs=(1e-2,), shapes=((64, 1),)),
+        "laptop": replace(LAPTOP, shapes=((64, 1),)),
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=((64, 2),)),
     },

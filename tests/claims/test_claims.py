@@ -284,10 +284,10 @@ def test_missing_runs_or_seeds_leave_a_claim_open() -> None:
 
 def test_a_verdict_says_once_what_all_its_runs_share() -> None:
     same = CLAIMS[28].judge(evidence(STUDIES["table2"], levels(attention=0.2, other=0.99)))
-    assert same.evidence.budget() == "MQAR V=64 L=32 K=4, d=64, 1 layer; 2,000 steps"
+    assert same.evidence.budget() == "MQAR V=64 L=32 K=4, d=64, 1 layer; 4,000 steps"
     assert same.finding.numbers.startswith("attention 20.0% (20.0% to 20.0%, n=3, lr ")
     other = CLAIMS[13].judge(evidence(STUDIES["fig3"], levels(other=0.2)))
-    assert other.evidence.budget() == "MQAR V=64 L=32 K=4, 1 layer; 2,000 steps"
+    assert other.evidence.budget() == "MQAR V=64 L=32 K=4, 1 layer; 4,000 steps"
     assert "attention, d=16 20.0%" in other.finding.numbers
     named = CLAIMS[32].judge(evidence(STUDIES["conv"], levels(other=0.2)))
     assert named.finding.numbers.startswith("0 taps, 2 layers 20.0%")

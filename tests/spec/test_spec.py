@@ -23,7 +23,8 @@ def test_json_goes_both_ways_for_every_mixer_and_protocol(mixer: str, protocol: 
 
 
 def test_the_id_of_a_spec_is_frozen() -> None:
-    assert make_spec("mqar", "attention").id == "7d6c6dcd8c4e"
+    assert make_spec("mqar", "attention", protocol="laptop-split").id == "7d6c6dcd8c4e"
+    assert make_spec("mqar", "attention").id == "8de5f70fc3c3"
 
 
 def test_a_cell_holds_runs_that_differ_in_learning_rate_and_seed_only() -> None:

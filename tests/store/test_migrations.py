@@ -71,7 +71,7 @@ def test_a_run_that_is_worse_than_guessing_is_no_longer_called_partial() -> None
     assert old.result is not None
     assert old.result["outcome"] == "below chance"
     assert old.result["validation_accuracy"] < min(old.result["floors"].values()) - 0.05
-    kept = Store(ROOT / "results" / "laptop" / "recollect.db").records()
+    kept = Store(ROOT / "results" / "laptop-split" / "recollect.db").records()
     for record in (record for record in kept if record.outcome in ("partial", "below chance") and record.result):
         if "test_character_accuracy" not in record.result:
             below = record.result["validation_accuracy"] < min(record.result["floors"].values()) - 0.05

@@ -138,5 +138,5 @@ def test_a_note_reads_well() -> None:
         "d=64 instead of 1024, 2 layers instead of 12, 1500 steps instead of 2000, stopping on success, "
         "batch 32 instead of 8, searched learning rates instead of 17"
     )
-    assert STUDIES["fig7"].note("laptop").endswith("; without 'mamba, state of 32'")
+    assert STUDIES["fig4"].note("laptop").endswith("; without 'based'; without 'h3'; without 'rwkv4'")
     assert all(len(study.note(scale)) <= 420 for study, scale in SCALED)

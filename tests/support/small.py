@@ -28,4 +28,4 @@ def tiny(mixer: str | list[str] = "attention", task: str = "mqar", **fields: Any
     common = TINY if task in ("mqar", "ar") else {key: TINY[key] for key in TINY if key not in RECALL}
     if isinstance(mixer, list):
         given["model.n_layers"] = len(mixer)
-    return make_spec(task, mixer, {**common, **given})
+    return make_spec(task, mixer, {**common, **given}, protocol="laptop-split")
