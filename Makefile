@@ -1,4 +1,4 @@
-.PHONY: setup demo test prove bench bench-compare lint browser
+.PHONY: setup demo test prove bench bench-compare results lint browser
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp
@@ -36,6 +36,9 @@ bench: $(STAMP)  ## speed, as ratios within one run
 
 bench-compare: $(STAMP)  ## another commit's step beside this one's: REF=<commit> [ARGS="--only mamba --cells 64"]
 	$(BIN)/python -m benchmarks.compare $(REF) $(ARGS)
+
+results: $(STAMP)  ## docs/results.md and its pictures, from the kept stores
+	$(BIN)/python -m results.page
 
 demo: $(STAMP)  ## a small real study, ending with its figure and the report page
 	$(BIN)/recollect run demo --store demo/recollect.db --out demo

@@ -1,0 +1,1 @@
+"""Kept stores, and what is written from them."""

@@ -1,0 +1,148 @@
+"""Makes docs/results.md from the kept stores: the ledger, the anchor cells, every study's pictures with its verdicts.
+
+    make results
+
+What no run can say, such as what was done about a contradiction, stands in remarks.yaml beside this file.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import pandas as pd
+import yaml
+
+from recollect.claims import CLAIMS, Claim, Verdict, ledger
+from recollect.report import draw_figure, save
+from recollect.report.cells import cell_rows
+from recollect.report.tables import markdown, window_text
+from recollect.store import Contents, Store
+from recollect.studies import SCALES, STUDIES, Study
+from recollect.window.select import by_label
+from results.anchors import ANCHORS, Anchor
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "results.md"
+WORDS = ("supported", "contradicted", "open")
+
+
+@dataclass(frozen=True)
+class Kept:
+    """One study at one scale in a kept store."""
+
+    store: Path
+    contents: Contents
+    study: str
+    scale: str
+
+    @property
+    def command(self) -> str:
+        """What shows it."""
+        return f"recollect report --study {self.study} --store {_from_root(self.store)}"
+
+    @cached_property
+    def verdicts(self) -> list[Verdict]:
+        """The claims on it, judged."""
+        return [v for v in ledger(self.contents, studies=[self.study]) if v.evidence.scale == self.scale]
+
+
+def kept(folder: Path = HERE) -> list[Kept]:
+    """All that is kept, in the studies' order."""
+    stores = {path: Contents(Store(path)) for path in sorted(folder.glob("*/recollect.db"))}
+    parts = [Kept(path, found, *part) for path, found in stores.items() for part in found.studies()]
+    order = list(STUDIES)
+    return sorted((part for part in parts if part.study in order and part.scale), key=lambda p: order.index(p.study))
+
+
+def document(parts: Sequence[Kept], pictures: Path) -> str:
+    """The whole page; its pictures are drawn into a folder beside it."""
+    remarks = yaml.safe_load((HERE / "remarks.yaml").read_text(encoding="utf-8"))
+    paragraphs = [remarks["head"], *_ledger(parts), *_anchors(parts)]
+    for study in STUDIES.values():
+        found = [part for part in parts if part.study == study.name]
+        paragraphs += _study(study, found, pictures, remarks)
+    return "\n\n".join(text.strip() for text in paragraphs if text.strip()) + "\n"
+
+
+def _ledger(parts: Sequence[Kept]) -> Iterator[str]:
+    """Every claim in a line, with its verdict at each scale; then how many of each."""
+    scales = list(dict.fromkeys(part.scale for part in parts))
+    found = {(v.claim.number, part.scale): v.finding.word for part in parts for v in part.verdicts}
+    yield "## The ledger"
+    yield "\n".join(
+        f"- `recollect claims --store {_from_root(path)}`" for path in dict.fromkeys(p.store for p in parts)
+    )
+    rows = [[n, claim.statement, *(found.get((n, at), "not run") for at in scales)] for n, claim in CLAIMS.items()]
+    counts = [["", word, *(sum(found.get((n, at)) == word for n in CLAIMS) for at in scales)] for word in WORDS]
+    yield markdown(pd.DataFrame(rows + counts, columns=pd.Index(["", "claim", *scales])))
+
+
+def _anchors(parts: Sequence[Kept]) -> Iterator[str]:
+    """The cells by which the miniature is compared with the paper's own cell."""
+    scales = list(dict.fromkeys(part.scale for part in parts if any(part.study == a.study for a in ANCHORS)))
+    places = {(part.study, part.scale): part for part in parts}
+    rows = [[a.words, *(_anchored(a, places.get((a.study, at))) for at in scales)] for a in ANCHORS]
+    yield "## The anchor cells"
+    yield (
+        "At each scale the mean test accuracy at the learning rate that the validation rows chose, and the window. "
+        "The miniature is faithful where the columns agree on who learns and whose window is wider."
+    )
+    yield markdown(pd.DataFrame(rows, columns=pd.Index(["", *scales])))
+
+
+def _anchored(anchor: Anchor, part: Kept | None) -> str:
+    records = by_label(part.contents.labelled(part.study, part.scale)).get(anchor.label) if part else None
+    if not records:
+        return "not run"
+    (row, *_) = cell_rows(records)
+    accuracy = "no finished run" if row.choice is None else f"{100 * row.choice.mean:.1f} %"
+    return "; ".join(filter(None, (accuracy, window_text(row.window))))
+
+
+def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[str, str]) -> Iterator[str]:
+    """Its question, at each scale a picture and the verdicts, and what is open and would be settled how."""
+    claims = [claim for claim in CLAIMS.values() if claim.study == study.name]
+    if not parts and not claims:
+        return
+    yield f"## {study.name}: {study.title}"
+    yield study.question
+    for part in parts:
+        yield f"**Scale {part.scale}** (`{part.command}`)"
+        yield _picture(study, part, pictures)
+        yield "\n".join(_line(verdict) for verdict in part.verdicts)
+    yield remarks.get(study.name, "")
+    if waiting := [claim for claim in claims if not _settled(claim, parts)]:
+        numbers = ", ".join(str(claim.number) for claim in waiting)
+        scale = next(name for name in SCALES[1:] if name not in {part.scale for part in parts})
+        command = f"recollect run {study.name} --scale {scale}"
+        yield f"Open at every scale so far: {numbers}. The next that could settle them: `{command}`."
+
+
+def _line(verdict: Verdict) -> str:
+    """A claim, what the paper has for it, and the verdict."""
+    claim, found = verdict.claim, verdict.finding
+    paper = f"{claim.paper} ({claim.where})"
+    return (
+        f"- {claim.number}. {claim.statement} Paper: {paper}. **{found.word}** by rule {claim.version}: {found.numbers}"
+    )
+
+
+def _settled(claim: Claim, parts: Sequence[Kept]) -> bool:
+    """Whether some scale says yes or no."""
+    return any(v.finding.word != "open" for part in parts for v in part.verdicts if v.claim.number == claim.number)
+
+
+def _picture(study: Study, part: Kept, pictures: Path) -> str:
+    pictures.mkdir(parents=True, exist_ok=True)
+    figure = draw_figure(study.figure, part.contents.labelled(study.name, part.scale), study.title, part.scale)
+    (file,) = save(figure, pictures, f"{study.name}-{part.scale}".replace(" ", "-"), ("png",))
+    return f"![{study.title}, scale {part.scale}]({pictures.name}/{file.name})"
+
+
+def _from_root(path: Path) -> str:
+    return "/".join((HERE.name, *path.relative_to(HERE).parts))
+
+
+if __name__ == "__main__":
+    PAGE.write_text(document(kept(), PAGE.parent / "results"), encoding="utf-8")
