@@ -108,7 +108,8 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
     yield f"## {study.name}: {study.title}"
     yield study.question
     for part in parts:
-        yield f"**Scale {part.scale}** (`{part.command}`)"
+        budget = "; ".join(dict.fromkeys(verdict.evidence.budget() for verdict in part.verdicts))
+        yield f"**Scale {part.scale}** {budget} (`{part.command}`)"
         yield _picture(study, part, pictures)
         yield "\n".join(_line(verdict) for verdict in part.verdicts)
     yield remarks.get(study.name, "")
@@ -123,9 +124,7 @@ def _line(verdict: Verdict) -> str:
     """A claim, what the paper has for it, and the verdict."""
     claim, found = verdict.claim, verdict.finding
     paper = f"{claim.paper} ({claim.where})"
-    return (
-        f"- {claim.number}. {claim.statement} Paper: {paper}. **{found.word}** by rule {claim.version}: {found.numbers}"
-    )
+    return f"- Claim {claim.number}: {claim.statement} Paper: {paper}. **{found.word}** by rule {claim.version}: {found.numbers}"
 
 
 def _settled(claim: Claim, parts: Sequence[Kept]) -> bool:
