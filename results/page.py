@@ -123,8 +123,8 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
 def _line(verdict: Verdict) -> str:
     """A claim, what the paper has for it, and the verdict."""
     claim, found = verdict.claim, verdict.finding
-    paper = f"{claim.paper} ({claim.where})"
-    return f"- Claim {claim.number}: {claim.statement} Paper: {paper}. **{found.word}** by rule {claim.version}: {found.numbers}"
+    said = f"- Claim {claim.number}: {claim.statement} Paper: {claim.paper} ({claim.where})."
+    return f"{said} **{found.word}** by rule {claim.version}: {found.numbers}"
 
 
 def _settled(claim: Claim, parts: Sequence[Kept]) -> bool:
