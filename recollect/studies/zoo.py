@@ -35,8 +35,10 @@ CONV: dict[str, Mapping[str, Any]] = {
 }
 NARROWER = {GLA: 60, RETNET: 60, MLSTM: 60}
 """A convolution has a state too."""
-ONE = (ATTENTION, "linear_attention", BASED, GLA, RETNET, MLSTM, H3, HYENA, MAMBA, MAMBA2, "mamba3")
-ONE += (DELTANET, GATED_DELTANET, "gated_deltaproduct", "kda", "rwkv7")
+ONE = (
+    *(ATTENTION, "linear_attention", BASED, GLA, RETNET, MLSTM, H3, HYENA, MAMBA, MAMBA2, "mamba3"),
+    *(DELTANET, GATED_DELTANET, "gated_deltaproduct", "kda", "rwkv7"),
+)
 TWO = (ATTENTION, MAMBA, MAMBA2, DELTANET, GATED_DELTANET)
 
 
