@@ -13,6 +13,7 @@ from recollect.cli.display.searching import Searching, stored
 from recollect.cli.display.watch import preflight_here
 from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder, overrides, whole
 from recollect.cli.options.executor import How
+from recollect.cli.options.figure import Printed
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
@@ -62,6 +63,7 @@ def window(
     ] = False,
     store: StorePath = DEFAULT,
     out: Annotated[Path, Parameter(help="the folder for the figure")] = Path("figures"),
+    printed: Printed = Printed(),  # noqa: B008
     json_: Json = False,
 ) -> int:
     """Find the range of learning rates in which a model learns, with few runs.
@@ -96,6 +98,10 @@ def window(
     if dry_run:
         explain(cells, store, how.at_once(specs))
         return 0
+    from recollect.report.window import check_windows
+
+    drawn = printed.read()
+    check_windows(drawn.panels)
     check_memory(specs, how.force)
     preflight_here(specs, how.elsewhere)
     searching = Searching(STUDY, "", list(cells.items()))
@@ -111,7 +117,7 @@ def window(
     if found:
         from recollect.cli.display.found import show_found
 
-        show_found(found, out, plain=json_)
+        show_found(found, out, drawn, plain=json_)
     return 1 if bad or len(found) < len(cells) else 0
 
 

@@ -39,12 +39,12 @@ def draw_ablation(value: CellsFigure, axes: Axes) -> None:
         axes.scatter(seen, [place] * len(seen), s=14, color=hue, alpha=0.7, linewidth=0, clip_on=False)
         axes.plot([row.choice.mean], [place], color=hue, marker="|", markersize=9, markeredgewidth=1.6)
         text = f"{row.choice.mean:.1%} at {row.choice.lr:.2g}"
-        axes.annotate(text, (1.03, place), xycoords=("axes fraction", "data"), va="center", fontsize=6.5, color=INK)
+        side = ("axes fraction", "data")
+        axes.annotate(text, (1.05, place), xycoords=side, va="center", fontsize="small", color=INK)
     models = [(row, row.spec.model) for row in value.rows]
     sizes = len({model.d_model for _, model in models}) > 1
-    shapes = [f" ({model.n_layers} x {model.d_model}: {row.n_params:,})" * sizes for row, model in models]
+    shapes = [f"\n{model.n_layers} x {model.d_model}, {row.n_params:,} parameters" * sizes for row, model in models]
     axes.set_yticks(range(len(models)), [row.label + shape for row, shape in zip(value.rows, shapes, strict=True)])
-    axes.set_ylabel("model (layers x width: parameters)" if sizes else "")
     axes.set_ylim(len(value.rows) - 0.4, -0.6)
     draw_floors(value.floors, axes, upright=True)
 
@@ -52,7 +52,7 @@ def draw_ablation(value: CellsFigure, axes: Axes) -> None:
 TABLE = FigureKind(
     "table",
     value=_value,
-    panels=lambda value: [Panel(partial(draw_ablation, value))],
+    panels=lambda value: [Panel(partial(draw_ablation, value), inches=0.75 + 0.24 * max(2, len(value.rows)))],
     charts=lambda page: [page.ablation(), page.lr()],
     chooses=True,
     across=1,

@@ -1,42 +1,50 @@
 """What several figures put on their axes."""
 
+import itertools
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.axes import Axes
-from matplotlib.patheffects import withStroke
 
 from recollect.report.style import INK
 
+FAR = 5.0
+"""The ratio of two learning rates across which no line is drawn: nobody looked in between."""
 
-def draw_floors(floors: Mapping[str, float], axes: Axes, *, beside: bool = False, upright: bool = False) -> None:
-    """The accuracy of models that do not recall: dashed lines, each named at its right end or `beside` it.
+
+def draw_floors(floors: Mapping[str, float], axes: Axes, *, upright: bool = False) -> None:
+    """The accuracy of models that do not recall: dashed lines, named in the legend, their levels at the right end.
 
     Where accuracy runs to the right they are `upright` and named above, the lowest to its left.
     """
     below = min(floors.values(), default=0.0)
     for i, (name, level) in enumerate(floors.items()):
-        rule = axes.axvline if upright else axes.axhline
-        rule(level, color=INK, linewidth=0.8, linestyle=(0, (4, 2)) if i else (0, (1, 2)), zorder=0)
-        is_above, text = level > below, f"{name} ({level:.0%})"
+        rule, dash = axes.axvline if upright else axes.axhline, (0, (4, 2)) if i else (0, (1, 2))
+        line = rule(level, color=INK, linewidth=0.8, linestyle=dash, zorder=0)
+        is_above = level > below
         if upright:
-            named = axes.annotate(text, (level, 1), (0, 2), ("data", "axes fraction"), "offset points", fontsize=6.5)
+            text, side = f"{name} ({level:.0%})", ("data", "axes fraction")
+            named = axes.annotate(text, (level, 1), (0, 2), side, "offset points", fontsize="small")
             named.set(ha="left" if is_above else "right", color=INK)
             continue
-        shift = (3, 0) if beside else (-2, 2 if is_above else -2)
-        named = axes.annotate(text, (1, level), shift, ("axes fraction", "data"), "offset points", fontsize=6.5)
-        named.set(ha="left" if beside else "right", va="bottom" if is_above else "top", color=INK)
-        named.set_path_effects([withStroke(linewidth=1.5, foreground="white")])
+        line.set_label(name)
+        side = ("axes fraction", "data")
+        named = axes.annotate(f"{level:.0%}", (1, level), (2, 0), side, "offset points", fontsize="x-small")
+        named.set(ha="left", va="bottom" if is_above else "top", color=INK)
 
 
-def legend(shown: Sequence[object], axes: Axes, *, beside: bool = False, **looks: Any) -> None:
-    """Name what is shown, inside the panel or `beside` it, to the right, where no line is; say so where nothing is."""
-    if not shown:
-        empty(axes)
-    elif beside:
-        axes.legend(**looks | {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0)})
-    else:
+def near(x: Sequence[float], far: float = FAR) -> list[slice]:
+    """The stretches of rising numbers whose neighbours are close enough to be joined by a line."""
+    cuts = [i for i, (one, other) in enumerate(itertools.pairwise(x), start=1) if other > far * one]
+    return [slice(*ends) for ends in itertools.pairwise((0, *cuts, len(x)))]
+
+
+def legend(shown: Sequence[object], axes: Axes, **looks: Any) -> None:
+    """Name what is shown; say so where nothing is. A whole figure gathers the names of its panels outside of them."""
+    if shown:
         axes.legend(**looks)
+    else:
+        empty(axes)
 
 
 def empty(axes: Axes) -> None:

@@ -3,14 +3,14 @@
 import itertools
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from recollect.report.axes import empty, legend
-from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.kind import ENDS, FigureKind, Panel, Runs
 from recollect.report.style import OUTCOMES, outcome_colour
 from recollect.store import Record
 from recollect.window.select import by_label, by_lr, finished
@@ -47,13 +47,16 @@ def rank(outcome: str) -> tuple[int, str]:
 def _values(runs: Runs, title: str) -> list[Bands]:
     """A panel a label, all with the same outcomes."""
     groups = by_label(runs.labelled).items()
-    return [bands(records, ", ".join(filter(None, (label, title))), runs.among) for label, records in groups]
+    return [
+        bands(records, ", ".join(filter(None, (label, title))), [record for _, record in runs.all])
+        for label, records in groups
+    ]
 
 
 def draw_bands(value: Bands, axes: Axes) -> None:
     """A stacked bar a learning rate, as wide as the distance to its neighbours."""
     axes.set_xscale("log")
-    axes.set(xlabel="learning rate", ylabel="share of seeds", ylim=(0, 1), title=value.title)
+    axes.set(xlabel="learning rate", ylabel="seeds", ylim=(0, 1), title=value.title)
     if not value.lrs:
         empty(axes)
         return
@@ -63,7 +66,8 @@ def draw_bands(value: Bands, axes: Axes) -> None:
         axes.bar(bounds[:-1], shares, np.diff(bounds), bottom, align="edge", color=hue, label=kind, linewidth=0)
         bottom = bottom + shares
     axes.set_xlim(bounds[0], bounds[-1])
-    legend(value.lrs, axes, beside=True, handlelength=1, handleheight=1)
+    axes.set_yticks([0, 1])
+    legend(value.lrs, axes, handlelength=1, handleheight=1)
 
 
 def edges(lrs: Sequence[float]) -> list[float]:
@@ -74,9 +78,18 @@ def edges(lrs: Sequence[float]) -> list[float]:
     return [10**bound for bound in (x[0] - reach[0], *inner, x[-1] + reach[1])]
 
 
+def ends(values: Sequence[Bands]) -> list[Panel]:
+    """Flat panels, under the learning rates of what they explain."""
+    return [
+        Panel(partial(draw_bands, value), ENDS, inches=0.85, is_extra=True, is_wide=True, aligns=True)
+        for value in values
+    ]
+
+
 BANDS = FigureKind(
     "bands",
     value=_values,
-    panels=lambda values: [Panel(partial(draw_bands, value), is_flat=True) for value in values],
+    panels=lambda values: [replace(panel, is_extra=False) for panel in ends(values)],
     charts=lambda page: [page.bands()],
+    parts=(ENDS,),
 )

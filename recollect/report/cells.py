@@ -65,6 +65,24 @@ def cell_rows(
     return [_row(given.get(found[0].id, names[cell]), found, select) for cell, found in cells.items()]
 
 
+def named(records: Sequence[Record]) -> list[tuple[str, list[Record]]]:
+    """Every cell of some runs under a name of its own: its mixer, and whatever else tells it from the others."""
+    cells = by_cell(records)
+    names = cell_names({cell: found[0].spec for cell, found in cells.items()})
+    sizes = {cell: _sizes(found[0].spec)[1:] for cell, found in cells.items()}
+    differs = [len(set(column)) > 1 for column in zip(*sizes.values(), strict=True)]
+    words = ("{}", "d={}", "{} layers")
+    return [
+        (
+            ", ".join(
+                [names[cell], *(w.format(x) for w, x, shown in zip(words, sizes[cell], differs, strict=True) if shown)]
+            ),
+            found,
+        )
+        for cell, found in cells.items()
+    ]
+
+
 def _row(label: str, records: Sequence[Record], select: Select) -> CellRow:
     done, spec = finished(records), records[0].spec
     result = (done[0].result if done else None) or {}

@@ -11,14 +11,13 @@ from matplotlib.axes import Axes
 from recollect.report.axes import draw_floors, legend
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
-from recollect.report.style import looks
+from recollect.report.style import Look
 from recollect.store import Record
 from recollect.window.select import Labelled, Select, by_label, narrowest
 
 Learned = Literal["accuracy", "loss"]
+MEASURES: tuple[Learned, ...] = ("accuracy", "loss")
 Values = list[float | None]
-FEW = 3
-"""Labels that have room inside a panel."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +25,7 @@ class LearningCurve:
     """One run; None where a value was not finite."""
 
     label: str
-    mixer: str
+    look: Look
     seed: int
     steps: list[int]
     train: Values
@@ -56,7 +55,8 @@ def dynamics(labelled: Labelled, title: str, scale: str) -> Dynamics:
 
 
 def _value(runs: Runs, title: str) -> Dynamics:
-    curves = [_curve(label, record) for label, record in runs.labelled if record.is_done]
+    styles = runs.looks
+    curves = [_curve(label, styles[label], record) for label, record in runs.labelled if record.is_done]
     return Dynamics(title, runs.note, curves, floors(runs.records))
 
 
@@ -65,12 +65,12 @@ def at_best(labelled: Labelled, select: Select = "validation") -> list[tuple[str
     return [(label, run) for label, records in by_label(labelled).items() for run in narrowest(records, select)]
 
 
-def _curve(label: str, record: Record) -> LearningCurve:
+def _curve(label: str, look: Look, record: Record) -> LearningCurve:
     assert record.result is not None
     curves = record.result["curves"]
     return LearningCurve(
         label=label,
-        mixer=record.spec.model.mixer_name,
+        look=look,
         seed=record.spec.seed,
         steps=[int(step) for step in curves["step"]],
         train=curves["train_accuracy"],
@@ -82,28 +82,25 @@ def _curve(label: str, record: Record) -> LearningCurve:
 
 
 def draw_dynamics(value: Dynamics, axes: Axes, measure: Learned = "accuracy") -> None:
-    """Every seed is a line that ends in a dot where the run stopped; training is faint, validation solid.
-
-    Many labels are named beside the panel.
-    """
-    beside = len({curve.label for curve in value.curves}) > FEW
-    for label, look in looks([(curve.label, curve.mixer) for curve in value.curves]).items():
+    """Every seed is a line that ends in a mark where the run stopped; training is faint, validation solid."""
+    for label, look in {curve.label: curve.look for curve in value.curves}.items():
         curves = [curve for curve in value.curves if curve.label == label]
         train, validation = zip(*(curve.values(measure) for curve in curves), strict=True)
         axes.plot(*_joined(curves, train), color=look.colour, alpha=0.25, linewidth=0.8)
         x, y = _joined(curves, validation)
-        axes.plot(x, y, color=look.colour, linestyle=look.line, linewidth=1.3, label=label)
+        axes.plot(x, y, color=look.colour, linestyle=look.line)
+        axes.plot([], [], color=look.colour, linestyle=look.line, marker=look.marker, label=label)
         ends = [place - 1 for place, step in enumerate(x) if place and math.isnan(step)]
         last = [[values[end] for end in ends] for values in (x, y)]
-        axes.plot(*last, color=look.colour, linestyle="", marker="o", markersize=3.5, clip_on=False)
+        axes.plot(*last, color=look.colour, linestyle="", marker=look.marker, clip_on=False)
     axes.set(xlabel="training step", ylabel=f"{measure} (training faint)", title=value.title)
     axes.set_xlim(left=0)
     if measure == "accuracy":
         axes.set_ylim(-0.02, 1.04)
-        draw_floors(value.floors, axes, beside=beside)
+        draw_floors(value.floors, axes)
     else:
         axes.set_ylim(bottom=0)
-    legend(value.curves, axes, beside=beside, loc="center right", bbox_to_anchor=(1, 0.55))
+    legend(value.curves, axes)
 
 
 def _joined(curves: Sequence[LearningCurve], values: Sequence[Values]) -> tuple[list[float], list[float]]:
@@ -123,6 +120,6 @@ DYNAMICS = FigureKind(
 LOSS = replace(
     DYNAMICS,
     name="loss",
-    panels=lambda value: [Panel(partial(draw_dynamics, value, measure=measure)) for measure in ("accuracy", "loss")],
-    across=1,
+    panels=lambda value: [Panel(partial(draw_dynamics, value, measure=measure), measure) for measure in MEASURES],
+    parts=MEASURES,
 )

@@ -97,15 +97,16 @@ def draw_heatmap(value: Heatmap, axes: Axes) -> None:
     for (row, column), number in np.ndenumerate(numbers):
         is_dark = shown[row, column] < (low + high) / 2
         text = "-" if np.isnan(number) else format(number, MEASURES[value.measure][-1])
-        axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color="white" if is_dark else "black")
+        axes.text(column, row, text, ha="center", va="center", fontsize="small", color="white" if is_dark else "black")
 
 
 HEATMAP = FigureKind(
     "heatmap",
     value=_values,
-    panels=lambda values: [Panel(partial(draw_heatmap, value)) for value in values],
+    panels=lambda values: [Panel(partial(draw_heatmap, value), value.measure) for value in values],
     charts=lambda page: [page.heatmap(*words) for _, *words in MEASURES.values()],
     chooses=True,
     crosses=True,
     across=3,
+    parts=tuple(MEASURES),
 )

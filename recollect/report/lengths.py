@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from recollect.report.axes import draw_floors, legend
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
-from recollect.report.style import INK, looks
+from recollect.report.style import INK, Look
 from recollect.store import Record
 from recollect.window.select import Labelled
 
@@ -18,7 +18,7 @@ class LengthCurve:
     """One run: the share of whole strings and of single characters that are right, at each length."""
 
     label: str
-    mixer: str
+    look: Look
     seed: int
     lengths: list[int]
     strings: list[float]
@@ -46,7 +46,8 @@ def _value(runs: Runs, title: str) -> Lengths:
     tasks = [record.spec.task.model_dump() for _, record in done]
     ranges = {(task["min_length"], task["max_length"]) for task in tasks}
     trained = ranges.pop() if len(ranges) == 1 else None
-    curves = [_curve(label, record) for label, record in done]
+    styles = runs.looks
+    curves = [_curve(label, styles[label], record) for label, record in done]
     return Lengths(title, runs.note, curves, trained, floors([record for _, record in done]))
 
 
@@ -57,34 +58,35 @@ def judged(record: Record) -> dict[int, dict[str, float]]:
     return dict(sorted(by_length.items()))
 
 
-def _curve(label: str, record: Record) -> LengthCurve:
+def _curve(label: str, look: Look, record: Record) -> LengthCurve:
     scores = judged(record)
     strings = [score["accuracy"] for score in scores.values()]
     characters = [score["character_accuracy"] for score in scores.values()]
-    return LengthCurve(label, record.spec.model.mixer_name, record.spec.seed, list(scores), strings, characters)
+    return LengthCurve(label, look, record.spec.seed, list(scores), strings, characters)
 
 
 def draw_lengths(value: Lengths, axes: Axes) -> None:
     """Every seed is a line: strings solid, characters faint; the lengths of training are shaded."""
-    styles = looks([(curve.label, curve.mixer) for curve in value.curves])
     for curve in value.curves:
-        hue, marker, line = styles[curve.label].colour, styles[curve.label].marker, styles[curve.label].line
+        hue, marker, line = curve.look.colour, curve.look.marker, curve.look.line
         axes.plot(curve.lengths, curve.characters, color=hue, alpha=0.3, linewidth=0.8)
-        axes.plot(curve.lengths, curve.strings, color=hue, linestyle=line, linewidth=1.3, marker=marker, markersize=3)
-    for label, look in styles.items():
-        axes.plot([], [], color=look.colour, linestyle=look.line, marker=look.marker, markersize=3, label=label)
+        axes.plot(curve.lengths, curve.strings, color=hue, linestyle=line, marker=marker)
+    for label, look in {curve.label: curve.look for curve in value.curves}.items():
+        axes.plot([], [], color=look.colour, linestyle=look.line, marker=look.marker, label=label)
     axes.set(xlabel="letters in the string", ylabel="strings right (characters faint)", title=value.title)
     axes.set_ylim(-0.07, 1.1)
     draw_floors(value.floors, axes)
     if value.trained is not None:
         axes.axvspan(*value.trained, color=INK, alpha=0.1, linewidth=0, zorder=0)
-        axes.annotate("trained on", (value.trained[0], 1.04), xytext=(2, 0), textcoords="offset points", fontsize=6.5)
+        axes.annotate(
+            "trained on", (value.trained[0], 1.04), xytext=(2, 0), textcoords="offset points", fontsize="small"
+        )
     if value.curves:
         ticks = sorted({length for curve in value.curves for length in curve.lengths})
         axes.set_xscale("log")
         axes.set_xticks(ticks, [str(tick) for tick in ticks])
         axes.minorticks_off()
-    legend(value.curves, axes, loc="lower left")
+    legend(value.curves, axes)
 
 
 LENGTHS = FigureKind(

@@ -2,43 +2,49 @@
 
 import math
 import statistics
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import draw_floors, legend
-from recollect.report.bands import BANDS, Bands, edges
-from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.errors import BadInput
+from recollect.report.axes import draw_floors, legend, near
+from recollect.report.bands import BANDS, Bands, edges, ends
+from recollect.report.kind import ENDS, WINDOW, FigureKind, Panel, Runs, Strip
 from recollect.report.note import floors
-from recollect.report.style import INK, Look, looks
+from recollect.report.style import INK, Look
+from recollect.report.success import Success, draw_success, success
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import ACCURACY, Record
-from recollect.window import THRESHOLD, Window
+from recollect.window import THRESHOLD, Estimate, Window
 from recollect.window.select import Choice, accuracy, by_cell, by_label, by_lr, choose, finished, for_window, window_of
 
-Style = dict[str, Any]
-RAIL, GAP = 1.045, 0.04
-"""Where the first window's bar lies, above an accuracy of 1, and how far apart two are."""
+DODGE = 0.016
+"""Decades by which the dots of two series stand aside, so that none hides the other."""
+
+FEW = 3
+"""Learning rates below which no success curve is fitted."""
 
 
 @dataclass(frozen=True)
 class LRSeries:
-    """The runs under one label: mean and min-max over seeds at every learning rate, and the window of its cell.
+    """The runs under one label: median and min-max over seeds at every learning rate, and the window of its cell.
 
-    By search every learning rate has a run or two, and `best` are the seeds that were added at the best one.
+    Where most learning rates have one run only, as a search leaves them, no line may join those: `success` is the curve
+    fitted to them. `best` are the seeds that were added at the best rate of a search.
     """
 
     label: str
-    mixer: str
+    look: Look
     lrs: tuple[float, ...]
-    mean: tuple[float, ...]
+    middle: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
     dots: tuple[Record, ...]  # the runs, lowest learning rate first
-    window: Window | None  # None where the label has several cells, or no finished run
+    window: Window | None  # None where no run is finished
+    success: Success | None = None
     best: Choice | None = None
 
 
@@ -56,59 +62,103 @@ class LRFigure:
 def lr_figure(
     cells: Sequence[tuple[str, Sequence[Record]]], title: str, scale: str, threshold: float = THRESHOLD
 ) -> LRFigure:
-    """Test accuracy over the learning rates of labelled cells, beside the grid that Zoology searched."""
+    """Test accuracy over the learning rates of labelled cells, beside the grid that Zoology searched.
+
+    Runs of different tasks or models are not pooled: a label that names several cells is refused.
+    """
+    for label, records in cells:
+        pooled = {record.cell: record.spec for record in records}
+        if len(pooled) > 1:
+            one, other = [f"{spec.model.mixer_name} on {spec.task.short()}" for spec in pooled.values()][:2]
+            raise BadInput(
+                f"lr_figure: '{label}' names {len(pooled)} cells ({one}; {other}...) and they are not pooled; "
+                "recollect.report.cells.named(runs) gives every cell a name of its own"
+            )
     labelled = [(label, record) for label, records in cells for record in records]
     return lr_panel(Runs.of(labelled, scale), title, threshold)
 
 
 def lr_panel(runs: Runs, title: str, threshold: float = THRESHOLD) -> LRFigure:
     """The same as a panel of a figure, under its note."""
-    done = {label: finished(records) for label, records in by_label(runs.labelled).items()}
-    series = tuple(_series(label, records, threshold) for label, records in done.items() if records)
+    done, styles = {label: finished(records) for label, records in by_label(runs.labelled).items()}, runs.looks
+    series = tuple(_series(label, styles[label], found, threshold) for label, found in done.items() if found)
     return LRFigure(title, runs.note, series, floors(runs.records), ZOOLOGY.lrs)
 
 
-def _series(label: str, records: Sequence[Record], threshold: float) -> LRSeries:
+def _series(label: str, look: Look, records: Sequence[Record], threshold: float) -> LRSeries:
     rates, added = by_lr(for_window(records)), [record for record in records if record.tells == ACCURACY]
     scores = [[accuracy(run) for run in found] for found in rates.values()]
+    window = window_of(records, threshold) if len(by_cell(records)) == 1 else None
+    single = 2 * sum(len(found) == 1 for found in scores) > len(scores) >= FEW
     return LRSeries(
         label=label,
-        mixer=records[0].spec.model.mixer_name,
+        look=look,
         lrs=tuple(rates),
-        mean=tuple(map(statistics.fmean, scores)),
+        middle=tuple(map(statistics.median, scores)),
         low=tuple(map(min, scores)),
         high=tuple(map(max, scores)),
         dots=tuple(run for found in rates.values() for run in found),
-        window=window_of(records, threshold) if len(by_cell(records)) == 1 else None,
+        window=window,
+        success=success(window) if single and window is not None else None,
         best=choose(added),
     )
 
 
-def draw_lr(value: LRFigure, axes: Axes, *, beside: bool = False) -> None:
-    """Mean line, min-max band, a dot a seed; windows shaded, with a bar above that shows the doubt of their edges.
+def draw_lr(value: LRFigure, axes: Axes) -> None:
+    """A dot a seed, a line through the medians, min to max upright; or the success curve that was fitted to the dots.
 
-    `beside` puts the names to the right of the panel, where there is room for them.
+    A window that is alone is shaded.
     """
     tested = [lr for series in value.series for lr in series.lrs] or list(value.grid)
     axes.set_xscale("log")
     axes.set_xlim(*outermost(tested))
-    styles = looks([(series.label, series.mixer) for series in value.series])
-    for lr in value.grid:
-        axes.axvline(lr, color=INK, linewidth=0.6, linestyle=(0, (2, 3)), alpha=0.6, zorder=0)
     for place, series in enumerate(value.series):
-        look = styles[series.label]
-        axes.fill_between(series.lrs, series.low, series.high, color=look.colour, alpha=0.16, linewidth=0)
-        axes.plot(series.lrs, series.mean, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
-        x, y = [run.spec.train.lr for run in series.dots], [accuracy(run) for run in series.dots]
-        axes.scatter(x, y, s=7, color=look.colour, marker=look.marker, alpha=0.75, linewidth=0, clip_on=False, zorder=3)
-        _draw_best(series, look, axes)
-        _draw_window(series, look, RAIL + GAP * place, axes)
-    draw_floors(value.floors, axes, beside=beside)
-    added = "; diamonds: all seeds at the best" if any(series.best for series in value.series) else ""
-    axes.set(xlabel=f"learning rate (dashed: Zoology's grid{added})", ylabel="test accuracy", title=value.title)
-    axes.set_ylim(-0.02, RAIL + GAP * max(1, len(value.series)))
-    axes.set_yticks([0, 0.25, 0.5, 0.75, 1])
-    legend(value.series, axes, beside=beside)
+        _draw_series(series, 10 ** (DODGE * (place - (len(value.series) - 1) / 2)), axes)
+    if len(value.series) == 1 and (bounds := _bounds(value.series[0].window)) is not None:
+        lower, upper = bounds
+        colour = value.series[0].look.colour
+        axes.axvspan(10**lower.value, 10**upper.value, color=colour, alpha=0.07, linewidth=0, zorder=0)
+    draw_floors(value.floors, axes)
+    _draw_grid(value.grid, axes)
+    _name_signs(value, axes)
+    axes.set(xlabel="learning rate", ylabel="test accuracy", title=value.title, ylim=(-0.03, 1.03))
+    axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "0.5", "", "1"])
+    legend(value.series, axes)
+
+
+def _draw_series(series: LRSeries, aside: float, axes: Axes) -> None:
+    look = series.look
+    style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
+    if series.success is not None:
+        draw_success(series.success, look, axes)
+    else:
+        x = [lr * aside for lr in series.lrs]
+        axes.vlines(x, series.low, series.high, color=look.colour, linewidth=0.9, alpha=0.6)
+        for part in near(series.lrs):
+            axes.plot(x[part], series.middle[part], color=look.colour, linestyle=look.line)
+    axes.plot([], [], linestyle=look.line, label=series.label, **style)
+    x, y = [run.spec.train.lr * aside for run in series.dots], [accuracy(run) for run in series.dots]
+    axes.scatter(x, y, s=8, alpha=0.8, linewidth=0, clip_on=False, zorder=3, **style)
+    if series.best is not None:
+        seen, mean = series.best.accuracies, series.best.mean
+        reach = [[mean - min(seen)], [max(seen) - mean]]
+        bars = axes.errorbar([series.best.lr], [mean], reach, color=look.colour, marker="D", linewidth=1, capsize=2.5)
+        bars.lines[0].set(markersize=4.5, markeredgecolor="white", clip_on=False, zorder=4)
+
+
+def _draw_grid(grid: Sequence[float], axes: Axes) -> None:
+    first, last = axes.get_xlim()
+    for place, lr in enumerate(lr for lr in grid if first <= lr <= last):
+        line = axes.axvline(lr, color=INK, linewidth=0.6, linestyle=(0, (1, 3)), alpha=0.7, zorder=0)
+        line.set_label("_" if place else "Zoology's grid")
+
+
+def _name_signs(value: LRFigure, axes: Axes) -> None:
+    """What lines and diamonds mean, in the legend."""
+    if any(series.success for series in value.series):
+        axes.plot([], [], color=INK, label="fitted success rate")
+    if any(series.best for series in value.series):
+        axes.plot([], [], color=INK, marker="D", linestyle="", label="all seeds, best lr")
 
 
 def outermost(tested: Sequence[float]) -> tuple[float, float]:
@@ -117,41 +167,88 @@ def outermost(tested: Sequence[float]) -> tuple[float, float]:
     return min(first, min(tested) / 1.25), max(last, max(tested) * 1.25)
 
 
-def _draw_best(series: LRSeries, look: Look, axes: Axes) -> None:
-    """The seeds at the best rate of a search: mean and min to max, beside the line of its single runs."""
-    if series.best is not None:
-        seen, mean = series.best.accuracies, series.best.mean
-        ends = [[mean - min(seen)], [max(seen) - mean]]
-        style: Style = {
-            "color": look.colour,
-            "marker": "D",
-            "markersize": 4.5,
-            "markeredgecolor": "white",
-            "capsize": 2.5,
-        }
-        axes.errorbar([series.best.lr], [mean], ends, linewidth=1, zorder=4, clip_on=False, **style)
+def _bounds(window: Window | None) -> tuple[Estimate, Estimate] | None:
+    """The edges of a window that there is."""
+    if window is None or window.lower is None or window.upper is None:
+        return None
+    return window.lower, window.upper
 
 
-def _draw_window(series: LRSeries, look: Look, height: float, axes: Axes) -> None:
-    if series.window is None or series.window.lower is None or series.window.upper is None:
-        return
-    lower, upper = series.window.lower, series.window.upper
-    axes.axvspan(10**lower.value, 10**upper.value, color=look.colour, alpha=0.07, linewidth=0, zorder=0)
-    axes.plot([10**lower.value, 10**upper.value], [height] * 2, color=look.colour, linewidth=2.6, solid_capstyle="butt")
-    first, last = math.log10(series.lrs[0]) - 0.08, math.log10(series.lrs[-1]) + 0.08
-    for edge in (lower, upper):
-        ends = [10 ** max(edge.low, first), 10 ** min(edge.high, last)]  # cut where the runs do not bound it
-        axes.plot(ends, [height] * 2, color=look.colour, linewidth=0.9, marker="|", markersize=4)
+def draw_strip(value: LRFigure, axes: Axes) -> None:
+    """The windows, a thin row each, above their panel."""
+    axes.set_axis_off()
+    draw_bars(windows_of(value), axes)
+    axes.annotate("window", (0, 0.5), (-6, 0), "axes fraction", "offset points", fontsize="x-small", color=INK).set(
+        ha="right", va="center"
+    )
 
 
-def _values(runs: Runs, title: str) -> tuple[LRFigure, list[Bands]]:
-    """Under a panel that is alone, and so has no title, how the runs of each label end."""
-    return lr_panel(runs, title), [] if title else BANDS.value(runs, title)
+def windows_of(value: LRFigure) -> dict[str, tuple[Window, Look]]:
+    """Label -> the window that it has, and its look."""
+    found = {series.label: (series.window, series.look) for series in value.series}
+    return {label: (window, look) for label, (window, look) in found.items() if window is not None and window.lower}
+
+
+def draw_alone(value: LRFigure, axes: Axes) -> None:
+    """The windows as a panel of its own, with names."""
+    axes.set_xscale("log")
+    axes.set(
+        xlim=outermost([lr for series in value.series for lr in series.lrs] or list(value.grid)), title=value.title
+    )
+    axes.set_yticks(range(len(value.series)), [series.label for series in value.series])
+    axes.tick_params(axis="y", length=0)
+    axes.set_xlabel("learning rate")
+    draw_bars({series.label: (series.window, series.look) for series in value.series}, axes, thick=6)
+    for y, series in enumerate(value.series):
+        draw_words(series.window, y, axes)
+
+
+def draw_words(window: Window | None, y: float, axes: Axes) -> None:
+    """The width of a window in words, at the right of its bar."""
+    if window is not None:
+        words = (
+            f"none: {window.flags[0]}"
+            if window.width is None
+            else f"{window.width.value:.2f} ({window.width.interval()})"
+        )
+        side = ("axes fraction", "data")
+        axes.annotate(words, (1.02, y), xycoords=side, va="center", fontsize="small", color=INK)
+
+
+def draw_bars(windows: Mapping[str, tuple[Window | None, Look]], axes: Axes, thick: float = 2.6) -> None:
+    """A bar a window from edge to edge, thin where its ends may lie (90 %), an arrow where the runs do not bound it."""
+    axes.set_ylim(len(windows) - 0.4, -0.6)
+    first, last = axes.get_xlim()
+    for y, (window, look) in enumerate(windows.values()):
+        if (bounds := _bounds(window)) is None:
+            continue
+        axes.plot(
+            [10**edge.value for edge in bounds], [y, y], color=look.colour, linewidth=thick, solid_capstyle="butt"
+        )
+        for edge, outwards in zip(bounds, "<>", strict=True):
+            low, high = max(first, 10**edge.low), min(last, 10**edge.high)
+            axes.plot([low, high], [y, y], color=look.colour, linewidth=0.8, marker="|", markersize=4)
+            if math.isinf(edge.low) or math.isinf(edge.high):
+                end = low if outwards == "<" else high
+                axes.plot([end], [y], outwards, color=look.colour, markersize=4, clip_on=False)
 
 
 def _panels(value: tuple[LRFigure, list[Bands]]) -> list[Panel]:
-    accuracy, ends = value
-    return [Panel(partial(draw_lr, accuracy, beside=not accuracy.title)), *BANDS.panels(ends)]
+    accuracy, outcomes = value
+    rows = len(windows_of(accuracy))
+    strip = (
+        Strip(partial(draw_strip, accuracy), partial(draw_alone, accuracy), rows, len(accuracy.series))
+        if rows
+        else None
+    )
+    return [Panel(partial(draw_lr, accuracy), above=strip), *ends(outcomes)]
 
 
-LR = FigureKind("lr", value=_values, panels=_panels, charts=lambda page: [page.lr(), page.bands()])
+def _values(runs: Runs, title: str) -> tuple[LRFigure, list[Bands]]:
+    """How the runs of each label end goes with it, for those who ask."""
+    return lr_panel(runs, title), BANDS.value(runs, title)
+
+
+LR = FigureKind(
+    "lr", value=_values, panels=_panels, charts=lambda page: [page.lr(), page.bands()], parts=(WINDOW, ENDS)
+)

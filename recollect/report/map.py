@@ -96,11 +96,11 @@ def draw_map(value: WindowMap, axes: Axes) -> None:
     for (row, column), decades in np.ndenumerate(shown):
         one = value.squares[row][column]
         text, colour = ("-", "black") if one is None else (one.words(), "white" if decades < top / 2 else "black")
-        axes.text(column, row, text, ha="center", va="center", fontsize=6.5, color=colour)
+        axes.text(column, row, text, ha="center", va="center", fontsize="small", color=colour)
 
 
 def _panels(value: WindowMap) -> list[Panel]:
-    return [Panel(partial(draw_map, value))]
+    return [Panel(partial(draw_map, value), inches=0.7 + 0.42 * max(1, len(value.rows)))]
 
 
 MAP = FigureKind(

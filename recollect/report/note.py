@@ -50,7 +50,7 @@ def span(values: Iterable[float]) -> str:
 
 def wrapped(text: str, inches: float) -> str:
     """Small print that fits under a figure of this width."""
-    return textwrap.fill(text, int(inches * 21))
+    return textwrap.fill(text, int(inches * 19))
 
 
 def floors(records: Sequence[Record]) -> dict[str, float]:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from matplotlib.axes import Axes
 from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 
-from recollect.report.axes import draw_floors, legend
+from recollect.report.axes import draw_floors, legend, near
 from recollect.report.cells import CellRow, CellsFigure, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
@@ -18,6 +18,9 @@ from recollect.window.select import Labelled, Select, finished
 
 Against = Literal["parameters", "state"]
 NAMES: dict[Against, str] = {"parameters": "parameters", "state": "numbers in the state"}
+FAR = 8.5
+"""The ratio of two sizes across which no line is drawn: twice the width has up to four times the parameters."""
+
 DEPTHS = "osD^vPX*"
 """Markers, by the place of a depth among the figure's depths."""
 
@@ -33,7 +36,7 @@ def _value(runs: Runs, title: str) -> CellsFigure:
 
 
 def draw_params(value: CellsFigure, axes: Axes, against: Against = "parameters") -> None:
-    """Colour = mixer, marker = depth; cells of one label and depth are joined, min to max is a bar."""
+    """Colour = mixer, marker = depth; neighbours of one label and depth are joined, min to max is a bar."""
     axes.set_xscale("log")
     cells = grouped(((row.mixer, row.label, row.spec.model.n_layers), row) for row in value.rows)
     labels = list(dict.fromkeys((mixer, label) for mixer, label, _ in cells))
@@ -44,7 +47,7 @@ def draw_params(value: CellsFigure, axes: Axes, against: Against = "parameters")
         for place, depth in enumerate(depths):
             if same := cells.get((mixer, label, depth)):
                 _draw_line(same, DEPTHS[place % len(DEPTHS)], line, against, axes)
-        axes.plot([], [], color=mixer_colour(mixer), linestyle=line, linewidth=1.4, label=label)
+        axes.plot([], [], color=mixer_colour(mixer), linestyle=line, label=label)
     for place, depth in enumerate(depths):
         name = f"{depth} layer{'s' * (depth != 1)}"
         axes.plot([], [], color=INK, marker=DEPTHS[place % len(DEPTHS)], linestyle="", markersize=4, label=name)
@@ -53,7 +56,7 @@ def draw_params(value: CellsFigure, axes: Axes, against: Against = "parameters")
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set(xlabel=NAMES[against], ylabel="test accuracy", ylim=(-0.02, 1.04), title=value.title)
-    legend(value.rows, axes, ncols=1 + (len(labels) + len(depths) > 6))
+    legend(value.rows, axes)
 
 
 def _draw_line(rows: Sequence[CellRow], marker: str, line: Any, against: Against, axes: Axes) -> None:
@@ -63,8 +66,9 @@ def _draw_line(rows: Sequence[CellRow], marker: str, line: Any, against: Against
     below = [choice.mean - min(choice.accuracies) for choice in choices]
     above = [max(choice.accuracies) - choice.mean for choice in choices]
     hue = mixer_colour(found[0].mixer)
-    bars = axes.errorbar(x, y, (below, above), color=hue, marker=marker, markersize=4, linewidth=1, elinewidth=0.7)
-    bars.lines[0].set_linestyle(line)
+    axes.errorbar(x, y, (below, above), color=hue, marker=marker, markersize=4, linestyle="", elinewidth=0.7)
+    for part in near(x, FAR):
+        axes.plot(x[part], y[part], color=hue, linestyle=line, linewidth=1)
 
 
 def _decades(value: CellsFigure, against: Against) -> float:
@@ -81,8 +85,9 @@ def _size(row: CellRow, against: Against) -> int:
 PARAMS = FigureKind(
     "params",
     value=_value,
-    panels=lambda value: [Panel(partial(draw_params, value, against=against)) for against in NAMES],
+    panels=lambda value: [Panel(partial(draw_params, value, against=against), against) for against in NAMES],
     charts=lambda page: [page.models("params:Q", NAMES["parameters"]), page.models("state:Q", NAMES["state"])],
     chooses=True,
     crosses=True,
+    parts=tuple(NAMES),
 )

@@ -8,16 +8,23 @@ import colorsys
 import zlib
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
+import matplotlib.style
 from matplotlib.colors import to_hex, to_rgb
 
+from recollect.errors import BadInput
 from recollect.spec import MIXERS, MixerOptions
 
 INK = "#555555"
-COLUMN, PAGE = 3.3, 5.2
+COLUMN, PAGE = 3.25, 5.5
 """Widths of a figure in inches: one column of a paper, and its whole page."""
+
+SHEET = str(Path(__file__).with_name("recollect.mplstyle"))
+"""The style sheet of all figures; users lay theirs over it."""
 
 OTHERS = (("#777777", "d"), ("#B15928", "8"), ("#6A3D9A", "H"), ("#4D9A2E", "d"))
 """For mixers without colour and marker of their own (users', hybrids), by a hash of the name."""
@@ -35,22 +42,6 @@ OUTCOMES: dict[str, tuple[str, ...]] = {
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (1.2, 1.2)), (0, (5, 1.5, 1, 1.5)))
 SHADES = (1.0, 1.45, 0.78, 1.2)
 
-RC: Any = {
-    "font.size": 8,
-    "axes.titlesize": 8.5,
-    "axes.labelsize": 8,
-    "xtick.labelsize": 7,
-    "ytick.labelsize": 7,
-    "legend.fontsize": 7,
-    "legend.frameon": False,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.linewidth": 0.7,
-    "figure.dpi": 150,
-    "savefig.dpi": 300,
-    "svg.hashsalt": "recollect",
-    "pdf.fonttype": 42,
-}
 PLAIN: Any = {".svg": {"Date": None}, ".pdf": {"CreationDate": None}}
 """Ending -> what a file is to say of itself: no date, so that the same figure is the same bytes."""
 
@@ -67,6 +58,17 @@ class Look:
     def dash(self) -> list[float]:
         """The line as lengths of strokes and gaps in pixels, for the page."""
         return [1, 0] if self.line == "-" else [1.5 * length for length in self.line[1]]
+
+
+def styled(*sheets: str) -> AbstractContextManager[None]:
+    """Draw in our style, with these sheets (files, or names that matplotlib knows) laid over it."""
+    try:
+        for sheet in sheets:
+            with matplotlib.style.context(sheet):
+                pass
+    except OSError:
+        raise BadInput(f"--style: no style sheet '{sheet}'; give a .mplstyle file or a name of matplotlib's") from None
+    return matplotlib.style.context([SHEET, *sheets])
 
 
 def mixer_colour(mixer: str) -> str:

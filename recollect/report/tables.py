@@ -1,5 +1,6 @@
 """Tables of cells in Markdown, CSV and LaTeX: mean, standard deviation, min-max, seeds, best lr, window."""
 
+import math
 from collections.abc import Sequence
 from typing import Literal
 
@@ -9,6 +10,13 @@ from recollect.report.cells import CellRow
 from recollect.window import Window
 
 TableFormat = Literal["markdown", "csv", "latex"]
+ESCAPES = str.maketrans(
+    {sign: f"\\{sign}" for sign in "&%$#_{}"}
+    | {"\\": r"\textbackslash{}", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}"}
+    | {"<": "$<$", ">": "$>$", "|": "$|$"}
+)
+"""What LaTeX would not take for text."""
+
 ENDINGS: dict[TableFormat, str] = {"markdown": "md", "csv": "csv", "latex": "tex"}
 
 
@@ -69,11 +77,56 @@ def table_text(rows: Sequence[CellRow], form: TableFormat) -> str:
     """The table in one format, ending in a line break."""
     if form == "csv":
         return cell_table(rows).to_csv(index=False)
+    if form == "latex":
+        return latex(rows)
     names = ["model", "task", "d", "layers", "test accuracy", "sd", "min-max", "seeds", "best lr", "window"]
-    frame = pd.DataFrame([_texts(row) for row in rows], columns=pd.Index(names))
-    if form == "markdown":
-        return markdown(frame)
-    return frame.to_latex(index=False, escape=True, column_format="lllr" + "r" * 5 + "l")
+    return markdown(pd.DataFrame([_texts(row) for row in rows], columns=pd.Index(names)))
+
+
+def latex(rows: Sequence[CellRow]) -> str:
+    """A table that pastes into a paper: mean and standard deviation, the window in decades, only columns that vary.
+
+    What all rows share is said in comments above it; depths are left out where labels name them.
+    """
+    names = ["model", "task", r"$d$", "layers", r"accuracy (\%)", "seeds", "best lr", "window"]
+    frame = pd.DataFrame([_printed(row) for row in rows], columns=pd.Index(names))
+    same = [name for name in names[1:4] + names[5:6] if len(set(frame[name])) == 1]
+    shared = ", ".join(f"{name} {frame[name].iloc[0]}" for name in same)
+    told = "% \\usepackage{booktabs}; accuracy: mean $\\pm$ sd over seeds; window: decades [90\\% interval]\n"
+    told += f"% in all rows: {shared}\n" if shared else ""
+    named = ["layers"] if any("layer" in row.label for row in rows) else []
+    frame = frame.drop(columns={*same, *named})
+    form = "@{}" + "".join("l" if name in ("model", "task", "window") else "r" for name in frame.columns) + "@{}"
+    return told + frame.to_latex(index=False, escape=False, column_format=form)
+
+
+def _printed(row: CellRow) -> list[str]:
+    """A line of the LaTeX table."""
+    spec, choice = row.spec, row.choice
+    head = [row.label, spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)]
+    head = [text.translate(ESCAPES) for text in head]
+    if choice is None:
+        return [*head, "--", "0", "--", "--"]
+    spread = "" if choice.sd is None else rf" \pm {100 * choice.sd:.1f}"
+    lr = _rate(choice.lr) + ("" if choice.select == "validation" else " (on test)")
+    return [*head, f"${100 * choice.mean:.1f}{spread}$", str(len(choice.seeds)), lr, _decades(row.window)]
+
+
+def _rate(lr: float) -> str:
+    """`0.0032`, or `$3.2 \\cdot 10^{-5}$` where that would be long."""
+    digits, _, power = f"{lr:.1e}".partition("e")
+    return f"{lr:.2g}" if lr >= 1e-4 else rf"${digits} \cdot 10^{{{int(power)}}}$"
+
+
+def _decades(window: Window | None) -> str:
+    """`1.5 [1.2, 1.8]`, `$\\geq$ 2.2` where it is open, `none`."""
+    if window is None:
+        return "--"
+    if window.width is None:
+        return "none"
+    if math.isinf(window.width.high):
+        return rf"$\geq$ {window.width.value:.1f}"
+    return f"{window.width.value:.1f} [{window.width.low:.1f}, {window.width.high:.1f}]"
 
 
 def markdown(frame: pd.DataFrame) -> str:

@@ -6,14 +6,17 @@ from functools import partial
 
 from matplotlib.axes import Axes
 
-from recollect.report.axes import draw_floors, legend
+from recollect.report.axes import draw_floors, legend, near
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
-from recollect.report.style import INK, looks
+from recollect.report.style import INK, Look
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
 from recollect.window.reading import grouped
 from recollect.window.select import Choice, Labelled, Select, by_cell, by_label, choose
+
+FAR = 2.9
+"""The ratio of two widths across which no line is drawn."""
 
 
 @dataclass(frozen=True)
@@ -21,7 +24,7 @@ class WidthSeries:
     """One label: width -> its best cell; where there are runs at Zoology's four rates and others, also by the four."""
 
     label: str
-    mixer: str
+    look: Look
     points: dict[int, Choice]
     coarse: dict[int, Choice]
 
@@ -51,21 +54,24 @@ def width_figure(labelled: Labelled, title: str, scale: str, select: Select = "v
 
 def _value(runs: Runs, title: str) -> WidthFigure:
     parts = grouped(((run.spec.task.length, run.spec.task.short()), (label, run)) for label, run in runs.labelled)
-    columns = [_column(task, parts[length, task], runs.select) for length, task in sorted(parts)]
+    columns = [
+        _column(task if len(parts) > 1 else "", runs.some(parts[length, task])) for length, task in sorted(parts)
+    ]
     return WidthFigure(title, runs.note, tuple(column for column in columns if column.series))
 
 
-def _column(task: str, labelled: Labelled, select: Select) -> WidthColumn:
-    series = [_series(label, records, select) for label, records in by_label(labelled).items()]
+def _column(task: str, runs: Runs) -> WidthColumn:
+    styles = runs.looks
+    series = [_series(label, styles[label], found, runs.select) for label, found in by_label(runs.labelled).items()]
     shown = tuple(found for found in series if found.points)
-    return WidthColumn(task, shown, floors([record for _, record in labelled]))
+    return WidthColumn(task, shown, floors(runs.records))
 
 
-def _series(label: str, records: Sequence[Record], select: Select) -> WidthSeries:
+def _series(label: str, look: Look, records: Sequence[Record], select: Select) -> WidthSeries:
     zoologys = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
     whole = {record.spec.train.lr for record in zoologys} == set(ZOOLOGY.lrs)
     coarse = _points(zoologys, select) if whole and len(zoologys) < len(records) else {}
-    return WidthSeries(label, records[0].spec.model.mixer_name, _points(records, select), coarse)
+    return WidthSeries(label, look, _points(records, select), coarse)
 
 
 def _points(records: Sequence[Record], select: Select) -> dict[int, Choice]:
@@ -79,15 +85,16 @@ def _points(records: Sequence[Record], select: Select) -> dict[int, Choice]:
 
 
 def draw_width(column: WidthColumn, axes: Axes) -> None:
-    """Mean line, min-max band, a dot a seed; widths on a log-2 axis."""
-    styles = looks([(series.label, series.mixer) for series in column.series])
+    """A line through the means, min to max upright, a dot a seed; widths on a log-2 axis."""
     axes.set_xscale("log", base=2)
     for series in column.series:
-        look, widths, choices = styles[series.label], list(series.points), list(series.points.values())
+        look, widths, choices = series.look, list(series.points), list(series.points.values())
         low, high = [min(found.accuracies) for found in choices], [max(found.accuracies) for found in choices]
         means = [found.mean for found in choices]
-        axes.fill_between(widths, low, high, color=look.colour, alpha=0.16, linewidth=0)
-        axes.plot(widths, means, color=look.colour, linestyle=look.line, linewidth=1.4, label=series.label)
+        axes.vlines(widths, low, high, color=look.colour, linewidth=0.9, alpha=0.6)
+        for part in near(widths, FAR):
+            axes.plot(widths[part], means[part], color=look.colour, linestyle=look.line)
+        axes.plot([], [], color=look.colour, linestyle=look.line, marker=look.marker, label=series.label)
         coarse = [found.mean for found in series.coarse.values()]
         axes.plot(list(series.coarse), coarse, color=look.colour, linestyle=":", linewidth=1)
         x = [width for width, found in series.points.items() for _ in found.accuracies]

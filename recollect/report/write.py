@@ -6,7 +6,7 @@ from typing import Literal
 
 from recollect.errors import BadInput, unknown
 from recollect.report.cells import cell_rows
-from recollect.report.figures import FIGURES, draw_runs, save
+from recollect.report.figures import FIGURES, PAPER, Print, draw_runs, save
 from recollect.report.html import html
 from recollect.report.page import ClaimRow, Page, StudyCard, page
 from recollect.report.tables import ENDINGS, table_text
@@ -26,10 +26,14 @@ def write_report(
     study: str | None = None,
     claims: Sequence[ClaimRow] = (),
     select: Select = "validation",
+    how: Print = PAPER,
 ) -> list[Path]:
     """Write what was asked for; the files, the page first."""
     check_study(contents, study)
+    how.check()
     value = page(contents, study, claims, select)
+    for card in value.studies:
+        FIGURES[card.kind].check(how.panels)
     out.mkdir(parents=True, exist_ok=True)
     files = []
     if "html" in formats:
@@ -38,7 +42,7 @@ def write_report(
     taken = ["cells", "report"]
     for card in value.studies:
         taken.append(safe_name(_file_name(card, value), taken))
-        files += _write_study(card, taken[-1], out, formats, select)
+        files += _write_study(card, taken[-1], out, formats, select, how)
     return files + _write_tables(contents.records(study), {}, "cells", out, formats, select)
 
 
@@ -55,9 +59,12 @@ def _file_name(card: StudyCard, value: Page) -> str:
     return card.name if len(scales) == 1 else f"{card.name}-{card.scale.replace(' ', '-')}"
 
 
-def _write_study(card: StudyCard, name: str, out: Path, formats: Sequence[Format], select: Select) -> list[Path]:
-    endings = [form for form in formats if form in IMAGES]
-    files = save(draw_runs(FIGURES[card.kind], card.runs, card.title), out, name, endings) if endings else []
+def _write_study(
+    card: StudyCard, name: str, out: Path, formats: Sequence[Format], select: Select, how: Print
+) -> list[Path]:
+    files, endings = list[Path](), [form for form in formats if form in IMAGES]
+    if endings:
+        files = save(draw_runs(FIGURES[card.kind], card.runs, card.title, how), out, name, endings, how.style)
     return files + _write_tables(card.runs.records, card.labels, name, out, formats, select)
 
 

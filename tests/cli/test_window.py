@@ -34,7 +34,7 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def _undrawn(monkeypatch: pytest.MonkeyPatch) -> None:
     """For tests that do not look at the figure, which takes seconds."""
     monkeypatch.setattr(
-        "recollect.cli.display.found.save_windows", lambda value, folder, name: [folder / f"{name}.png"]
+        "recollect.cli.display.found.save_windows", lambda value, folder, name, how: [folder / f"{name}.png"]
     )
 
 

@@ -15,7 +15,8 @@ TEXT = (ROOT / "docs" / "figures.md").read_text()
 def test_a_figure_of_ones_own_takes_five_lines(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     mpl.use("agg")
     monkeypatch.chdir(tmp_path)
-    fill(Path("recollect.db"), records_of("mamba", model__n_layers=2))
+    runs = [*records_of("mamba", model__n_layers=2), *records_of("attention", model__n_layers=2, task__length=16)]
+    fill(Path("recollect.db"), runs)
     (code,) = re.findall(r"```python\n(.*?)```", TEXT, re.DOTALL)
     assert len([line for line in code.splitlines() if line]) == 5
     names: dict[str, object] = {}
@@ -24,5 +25,6 @@ def test_a_figure_of_ones_own_takes_five_lines(tmp_path: Path, monkeypatch: pyte
 
     (axes,) = plt.gcf().axes
     assert axes.get_title() == "Mine"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["two layers"]
+    named = [text.get_text() for text in axes.get_legend().get_texts()]
+    assert set(named[:2]) == {"mamba, MQAR V=20 L=8 K=2", "attention, MQAR V=20 L=16 K=2"}
     plt.close("all")

@@ -1,21 +1,25 @@
 """Compute, then draw: tests look at the value."""
 
+import math
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recollect import run
 from recollect.errors import BadInput
 from recollect.report import draw_figure, save
 from recollect.report.ablation import ablation_figure, draw_ablation
+from recollect.report.axes import near
 from recollect.report.bands import bands, draw_bands
-from recollect.report.cells import cell_names
+from recollect.report.cells import cell_names, named
 from recollect.report.dynamics import at_best, draw_dynamics, dynamics
 from recollect.report.heatmap import draw_heatmap, heatmap
 from recollect.report.kind import Runs
+from recollect.report.layout import Print
 from recollect.report.lr import draw_lr, lr_figure
 from recollect.report.mixing import draw_mixing, mixing_figure
 from recollect.report.note import floors, note
@@ -31,6 +35,13 @@ from tests.support.places import ROOT
 from tests.support.small import tiny
 
 EXAMPLE = ROOT / "examples" / "demo.db"
+
+
+def names(axes: Axes) -> list[str]:
+    """What the legend names."""
+    legend = axes.get_legend()
+    assert legend is not None
+    return [text.get_text() for text in legend.get_texts()]
 
 
 def test_dynamics_hold_every_seed_and_the_floors() -> None:
@@ -50,22 +61,23 @@ def test_dynamics_hold_every_seed_and_the_floors() -> None:
     axes = Figure().add_subplot()
     draw_dynamics(value, axes)
     assert axes.get_xlabel() == "training step"
-    assert len(axes.get_legend().get_texts()) == 2
-    assert {text.get_text() for text in axes.texts} == {"1/K (50%)", "position only (67%)"}
+    assert names(axes) == ["lr 0.01", "lr 0.02", "1/K", "position only"]
+    assert {text.get_text() for text in axes.texts} == {"50%", "67%"}
 
 
 def test_dynamics_draw_training_faint_and_end_every_run_in_a_dot() -> None:
     value = dynamics([("a", record) for record in records_of(lrs=LRS[4:5])], "", "smoke")
     axes = Figure().add_subplot()
     draw_dynamics(value, axes, "loss")
-    train, validation, ends = axes.lines
+    train, validation, named, ends = axes.lines
     assert train.get_alpha() == 0.25
+    assert named.get_marker() == ends.get_marker() == "o"
     assert validation.get_alpha() is None
     assert list(ends.get_xdata()) == [12, 12, 12]
     assert axes.get_ylabel() == "loss (training faint)"
 
 
-def test_the_lr_figure_has_the_mean_the_spread_every_seed_and_the_window() -> None:
+def test_the_lr_figure_has_the_median_the_spread_every_seed_and_the_window() -> None:
     records = records_of()
     worse = replace(records[12], result={**(records[12].result or {}), "test_accuracy": 0.5})
     value = lr_figure([("attention", [*records[:12], worse, *records[13:]])], "title", "smoke")
@@ -75,7 +87,8 @@ def test_the_lr_figure_has_the_mean_the_spread_every_seed_and_the_window() -> No
     place = LRS.index(worse.spec.train.lr)
     assert series.low[place] == 0.5
     assert series.high[place] == 0.995
-    assert series.mean[place] == pytest.approx((0.5 + 2 * 0.995) / 3)
+    assert series.middle[place] == 0.995
+    assert series.success is None
     assert series.window is not None
     assert series.window.lower is not None
     assert -3.6 < series.window.lower.value < -3.2
@@ -84,18 +97,60 @@ def test_the_lr_figure_has_the_mean_the_spread_every_seed_and_the_window() -> No
     axes = Figure().add_subplot()
     draw_lr(value, axes)
     assert axes.get_xscale() == "log"
-    assert "position only (25%)" in {text.get_text() for text in axes.texts}
+    assert "25%" in {text.get_text() for text in axes.texts}
+    assert names(axes) == ["attention", "1/K", "position only", "Zoology's grid"]
 
 
-def test_two_cells_under_one_label_have_no_window() -> None:
-    mixed = [*records_of(lrs=LRS[2:5]), *records_of(lrs=LRS[2:5], model__d_model=16)]
-    assert lr_figure([("both", mixed)], "", "").series[0].window is None
+def test_runs_of_different_tasks_or_models_are_not_pooled() -> None:
+    mixed = [*records_of(lrs=LRS[2:5]), *records_of("mamba", lrs=LRS[2:5], task__length=16)]
+    sentence = r"^lr_figure: 'both' names 2 cells \(attention on MQAR V=20 L=8 K=2; mamba on MQAR V=20 L=16 K=2...\)"
+    with pytest.raises(BadInput, match=sentence):
+        lr_figure([("both", mixed)], "", "")
+    value = lr_figure(named(mixed), "", "")
+    assert [one.label for one in value.series] == ["attention, MQAR V=20 L=8 K=2", "mamba, MQAR V=20 L=16 K=2"]
+
+
+def test_cells_that_share_a_label_and_all_sizes_are_named_apart() -> None:
+    cells = [*records_of("mamba", LRS[2:5]), *records_of("mamba", LRS[2:5], model__mixer__d_conv=2)]
+    (found,) = Runs.of([("mamba", record) for record in cells], "").by_size().values()
+    assert set(found.looks) == {"mamba, d_conv=4", "mamba, d_conv=2"}
+    assert len({look.colour for look in found.looks.values()}) == 2
+
+
+def test_a_label_looks_the_same_in_all_panels() -> None:
+    runs = [("whole", record) for record in records_of("mamba", LRS[:2])]
+    runs += [("less", record) for record in records_of("mamba", LRS[:2], model__d_model=16)]
+    assert Runs.of(runs, "").some(runs[-2:]).looks["less"].line != "-"
+
+
+def test_no_line_joins_learning_rates_far_apart() -> None:
+    assert near([1, 2, 4, 40, 80], 5) == [slice(0, 3), slice(3, 5)]
+    runs = [*records_of(lrs=(1e-4, 2e-4, 1e-2, 2e-2))]
+    draw_lr(lr_figure([("a", runs)], "", ""), axes := Figure().add_subplot())
+    lines = [line for line in axes.lines if line.get_color() == mixer_colour("attention")]
+    joined = [[round(x, 5) for x in line.get_xdata()] for line in lines if len(line.get_xdata())]
+    assert [1e-4, 2e-4] in joined
+    assert [1e-2, 2e-2] in joined
+    assert not any(min(line) < 1e-3 < max(line) for line in joined)
+
+
+def test_single_runs_are_dots_with_the_curve_that_was_fitted_to_them() -> None:
+    (series,) = lr_figure([("a", records_of(seeds=(1,)))], "", "").series
+    curve = series.success
+    assert curve is not None
+    assert all(low <= mean <= high for low, mean, high in zip(curve.low, curve.mean, curve.high, strict=True))
+    at = dict(zip(curve.lrs, curve.mean, strict=True))
+    assert max(share for lr, share in at.items() if lr < 1.5e-4) < 0.3
+    assert min(share for lr, share in at.items() if 1e-3 < lr < 4e-3) > 0.8
+    draw_lr(lr_figure([("a", records_of(seeds=(1,)))], "", ""), axes := Figure().add_subplot())
+    assert "fitted success rate" in names(axes)
+    assert lr_figure([("a", records_of(seeds=(1,), lrs=LRS[:2]))], "", "").series[0].success is None
 
 
 def test_a_run_without_a_finite_accuracy_counts_as_nothing_right() -> None:
     record = records_of(lrs=LRS[:1], seeds=(1,))[0]
     broken = replace(record, outcome="diverged", result={**(record.result or {}), "test_accuracy": None})
-    assert lr_figure([("a", [broken])], "", "").series[0].mean == (0.0,)
+    assert lr_figure([("a", [broken])], "", "").series[0].middle == (0.0,)
 
 
 def test_bands_are_shares_that_sum_to_one_and_stack_from_solved_to_diverged() -> None:
@@ -118,10 +173,25 @@ def test_bands_side_by_side_name_the_same_outcomes() -> None:
     assert value.shares["diverged"] == (0.0,)
 
 
-def test_an_lr_figure_of_one_panel_has_its_bands_below_at_the_same_learning_rates() -> None:
-    above, *below = draw_figure("lr", grid()[:9], "t", "smoke").axes
+def test_outcomes_lie_below_an_lr_figure_at_the_same_learning_rates_where_they_are_asked_for() -> None:
+    (alone,) = draw_figure("lr", grid()[:9], "t", "smoke").axes
+    above, *below = draw_figure("lr", grid()[:9], "t", "smoke", Print(panels=("main", "outcomes"))).axes
+    assert (len(alone.child_axes), len(above.child_axes)) == (1, 0)
     assert [axes.get_title() for axes in below] == ["attention"]
     assert below[0].get_xlim() == above.get_xlim()
+
+
+def test_windows_lie_in_a_strip_above_an_lr_figure_or_stand_alone() -> None:
+    (axes,) = draw_figure("lr", [("a", record) for record in records_of()], "t", "smoke").axes
+    (strip,) = axes.child_axes
+    assert strip.get_xlim() == axes.get_xlim()
+    assert strip.get_position().y0 > axes.get_position().y1
+    bar = strip.lines[0].get_xdata()
+    assert [math.log10(x) for x in bar] == pytest.approx([-3.4, -1.95], abs=0.2)
+    (alone,) = draw_figure(
+        "lr", [("a", record) for record in records_of()], "t", "smoke", Print(panels=("window",))
+    ).axes
+    assert [tick.get_text() for tick in alone.get_yticklabels()] == ["a"]
 
 
 def grid() -> list[tuple[str, Record]]:
@@ -176,8 +246,7 @@ def test_the_params_figure_has_a_point_per_cell_with_both_sizes() -> None:
     axes = Figure().add_subplot()
     draw_params(value, axes, "state")
     assert axes.get_xlabel() == "numbers in the state"
-    legend = [text.get_text() for text in axes.get_legend().get_texts()]
-    assert legend == ["attention", "mamba", "1 layer", "2 layers"]
+    assert names(axes) == ["attention", "mamba", "1 layer", "2 layers", "1/K", "position only"]
 
 
 def test_a_heatmap_tells_accuracy_lr_and_window_over_width_and_depth() -> None:
@@ -238,8 +307,7 @@ def test_models_of_different_widths_stand_in_one_table_with_their_sizes() -> Non
     one = [(f"{label} {record.spec.model.d_model}", record) for label, record in grid() if record.spec.task.length == 8]
     shallow = [(label, record) for label, record in one if record.spec.model.n_layers == 1]
     (axes,) = draw_figure("table", shallow, "t", "smoke").axes
-    assert axes.get_yticklabels()[0].get_text() == "attention 8 (1 x 8: 1,056)"
-    assert axes.get_ylabel() == "model (layers x width: parameters)"
+    assert axes.get_yticklabels()[0].get_text() == "attention 8\n1 x 8, 1,056 parameters"
     assert len(draw_figure("table", one, "t", "smoke").axes) == 4
 
 
@@ -326,8 +394,8 @@ def test_the_readmes_figure_is_drawn_from_the_example_store() -> None:
 
 
 def test_a_figure_of_too_many_panels_draws_the_first_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("recollect.report.figures.MOST", 2)
+    monkeypatch.setattr("recollect.report.layout.MOST", 2)
     labelled = [("attention", run) for width in (8, 16, 32) for run in records_of(model__d_model=width)]
     figure = draw_figure("lr", labelled, "Three", "laptop")
-    assert [axes.get_title() for axes in figure.axes if axes.get_visible()] == ["d=8", "d=16"]
+    assert [axes.get_title() for axes in figure.axes] == ["d=8", "d=16"]
     assert "2 of 3 panels" in " ".join(figure.get_supxlabel().split())

@@ -20,6 +20,7 @@ from recollect.report.axes import empty
 from recollect.report.charts import Charts
 from recollect.report.figures import draw_runs
 from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.layout import Print
 from recollect.report.map import Square, draw_map, window_map
 from recollect.report.page import figure_kind
 from recollect.report.style import COLUMN
@@ -30,6 +31,7 @@ from recollect.window.select import window_of
 from tests.support.invented import LRS, fill, record_of, records_of
 from tests.support.places import ROOT
 
+SMALL = Print(3.25, 2, title=False, note=False)
 SERIES = [("whole", "mamba"), ("less", "mamba"), ("attention", "attention")]
 
 
@@ -45,15 +47,17 @@ def grid() -> list[tuple[str, Record]]:
 
 def words(figure: Figure) -> str:
     """All text of a figure, in one line."""
-    found = [figure._suptitle.get_text(), figure._supxlabel.get_text()]  # type: ignore[attr-defined]
+    found = [figure.get_suptitle(), figure.get_supxlabel()]
     for axes in figure.axes:
         found += [axes.get_title(), axes.get_xlabel(), axes.get_ylabel(), *(text.get_text() for text in axes.texts)]
+    for legend in (legend for part in figure.subfigs for legend in part.legends):
+        found += [text.get_text() for text in legend.get_texts()]
     return " ".join(found).replace("\n", " ")
 
 
 @pytest.mark.parametrize("kind", FIGURES)
 def test_every_kind_is_drawn_with_title_floors_budget_seeds_and_scale(kind: str, tmp_path: Path) -> None:
-    figure = draw_figure(kind, grid(), "The title", "smoke", COLUMN)
+    figure = draw_figure(kind, grid(), "The title", "smoke", Print(COLUMN))
     text = words(figure)
     for word in ("The title", "budget 12 steps", "3 seeds", "scale smoke"):
         assert word in text
@@ -62,6 +66,56 @@ def test_every_kind_is_drawn_with_title_floors_budget_seeds_and_scale(kind: str,
     files = save(figure, tmp_path, kind, ("pdf", "svg", "png"))
     assert all(file.stat().st_size > 2000 for file in files)
     assert figure.get_size_inches()[0] == COLUMN
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_every_kind_fits_a_column_without_title_and_note(kind: str) -> None:
+    figure = draw_figure(
+        kind, grid(), "The title", "smoke", replace(SMALL, panels=("accuracy",) if kind == "heatmap" else ("main",))
+    )
+    assert tuple(figure.get_size_inches()) == (3.25, 2)
+    assert "The title" not in words(figure)
+    assert "budget" not in words(figure)
+    assert all(not axes.child_axes for axes in figure.axes)
+
+
+def test_a_figure_too_small_for_its_panels_is_refused() -> None:
+    with pytest.raises(BadInput, match=r"^--width, --height: 3.25 x 2 inches are too few for 6 panels and their names"):
+        draw_figure("heatmap", grid(), "t", "smoke", SMALL)
+
+
+@pytest.mark.parametrize("kind", FIGURES)
+def test_every_named_panel_of_a_kind_can_be_drawn_and_others_are_refused(kind: str) -> None:
+    for name in FIGURES[kind].parts:
+        FIGURES[kind].check((name,))
+        assert draw_figure(kind, grid(), "t", "smoke", Print(panels=(name,))).axes
+    with pytest.raises(BadInput, match=f"^--panel: a figure of kind '{kind}' has no 'middle'; it has main"):
+        FIGURES[kind].check(("middle",))
+
+
+def test_a_legend_stands_outside_of_the_panels_and_shows_markers() -> None:
+    for width in (3.25, 5.5):
+        figure = draw_figure("lr", grid(), "t", "smoke", Print(width))
+        (legend,) = figure.subfigs[0].legends
+        assert all(axes.get_legend() is None for axes in figure.axes)
+        assert {"attention", "mamba", "1/K"} <= {text.get_text() for text in legend.get_texts()}
+        assert [line.get_marker() for line in legend.get_lines()[:2]] == ["o", "s"]
+        box = legend.get_window_extent().transformed(figure.transFigure.inverted())
+        assert box.x0 >= -0.01
+        assert box.x1 <= 1.01
+        assert not any(box.overlaps(axes.get_position()) for axes in figure.axes)
+
+
+def test_a_style_sheet_of_ones_own_is_laid_over_ours(tmp_path: Path) -> None:
+    sheet = tmp_path / "mine.mplstyle"
+    sheet.write_text("axes.labelsize: 11\nlines.linewidth: 3\n")
+    axes = draw_figure("lr", grid(), "t", "smoke", Print(style=(str(sheet),))).axes[0]
+    assert axes.xaxis.label.get_size() == 11
+    assert max(line.get_linewidth() for line in axes.lines) == 3
+    with pytest.raises(BadInput, match=r"^--style: no style sheet 'nobody'"):
+        Print(style=("nobody",)).check()
+    with pytest.raises(BadInput, match=r"^--width: must be from 1 to 40 inches \(got 0.5\)"):
+        Print(0.5).check()
 
 
 @pytest.mark.parametrize("kind", FIGURES)

@@ -43,7 +43,7 @@ def test_lengths_hold_every_seed_and_the_lengths_of_training() -> None:
     axes = Figure().add_subplot()
     draw_lengths(value, axes)
     assert axes.get_xlabel() == "letters in the string"
-    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["RoPE", "hard ALiBi"]
+    assert [text.get_text() for text in axes.get_legend().get_texts()] == ["RoPE", "hard ALiBi", "guessed letters"]
 
 
 def test_no_run_and_runs_of_other_lengths_are_drawn_too() -> None:

@@ -8,7 +8,7 @@ import pytest
 from recollect.report.cells import cell_rows
 from recollect.report.tables import cell_table, table_text, window_text
 from recollect.store import Record
-from tests.support.invented import LRS, records_of
+from tests.support.invented import LRS, record_of, records_of
 
 CELLS = [*records_of("attention"), *records_of("mamba", LRS[4:5])]
 
@@ -39,6 +39,19 @@ def test_the_latex_table_has_rules_and_escapes() -> None:
     for rule in (r"\toprule", r"\midrule", r"\bottomrule"):
         assert rule in text
     assert r"a\_b \& 50\%" in text
+
+
+def test_the_latex_table_pastes_into_a_paper() -> None:
+    first, *lines = table_text(cell_rows(CELLS), "latex").splitlines()
+    assert first.startswith(r"% \usepackage{booktabs}")
+    assert lines[0] == "% in all rows: task MQAR V=20 L=8 K=2, $d$ 8, layers 1, seeds 3"
+    assert r"model & accuracy (\%) & best lr & window \\" in lines
+    assert r"attention & $99.5 \pm 0.0$ & 0.0018 & 1.5 [1.3, 1.7] \\" in lines
+    assert r"mamba & $99.5 \pm 0.0$ & 0.001 & -- \\" in lines
+    (one,) = table_text(cell_rows(CELLS[:1]), "latex").splitlines()[5:6]
+    assert r"\pm" not in one
+    always = [record_of(record.spec, 0.99, "solved") for record in CELLS[:30]]
+    assert r"$\geq$ 2.2 \\" in table_text(cell_rows(always), "latex")
 
 
 def test_bars_in_a_name_do_not_break_the_markdown_table() -> None:

@@ -12,14 +12,15 @@ from rich.table import Table
 from recollect.cli.display.live import table_console
 from recollect.cli.display.plot import plot
 from recollect.cli.options import print_figure
+from recollect.report.layout import Print
 from recollect.report.window import save_windows, window_figure
 from recollect.spec.files import safe_name
 from recollect.window import Estimate, Found, wider_matrix
 
 
-def show_found(found: Sequence[Found], folder: Path, *, plain: bool) -> None:
+def show_found(found: Sequence[Found], folder: Path, how: Print, *, plain: bool) -> None:
     """Draw the figure and print everything; `plain` prints one JSON object."""
-    files = save_windows(window_figure(found), folder, file_name(found))
+    files = save_windows(window_figure(found), folder, file_name(found), how)
     if plain:
         cells = [one.to_json() for one in found]
         json.dump({"cells": cells, "wider": wider_matrix(found), "figure": [str(file) for file in files]}, sys.stdout)
