@@ -13,6 +13,7 @@ from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure, SubFigure
 from matplotlib.font_manager import FontProperties
+from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
@@ -153,11 +154,16 @@ def _draw(rows: Sequence[Sequence[Panel]], heights: Sequence[float], part: SubFi
     grid = part.add_gridspec(len(rows), columns, height_ratios=heights)
     first: Axes | None = None
     for i, row in enumerate(rows):
+        beside: list[Axes] = []
         for j, panel in enumerate(row):
             axes = part.add_subplot(grid[i, :] if panel.is_wide else grid[i, j])
             panel.draw(axes)
             if panel.above is not None:
                 panel.above.draw(_above(axes, ROW * panel.above.rows))
+            said = [other.get_ylabel() for other in beside]
+            beside.append(axes)
+            if axes.get_ylabel() in said:
+                axes.set_ylabel("")
             if panel.aligns:
                 _align(axes, first, is_last=i + 1 == len(rows) or not rows[i + 1][0].aligns)
             else:
@@ -194,12 +200,18 @@ def _share_legend(part: SubFigure, width: float, *, is_single: bool) -> float:
                 entries.setdefault(label, handle)
     if not entries:
         return 0
+    entries = dict(sorted(entries.items(), key=lambda entry: _is_sign(entry[1])))
     if is_single and width >= BESIDE:
         part.legend(list(entries.values()), list(entries), loc="outside right upper", borderaxespad=0.2)
         return 0
     columns = _columns(list(entries), width)
     part.legend(list(entries.values()), list(entries), loc="outside upper center", ncols=columns, borderaxespad=0.2)
     return math.ceil(len(entries) / columns)
+
+
+def _is_sign(handle: Artist) -> bool:
+    """Floors and the like, which stand behind the series."""
+    return isinstance(handle, Line2D) and handle.get_color() == INK
 
 
 def _columns(labels: Sequence[str], width: float) -> int:

@@ -212,7 +212,7 @@ def draw_words(window: Window | None, y: float, axes: Axes) -> None:
             else f"{window.width.value:.2f} ({window.width.interval()})"
         )
         side = ("axes fraction", "data")
-        axes.annotate(words, (1.02, y), xycoords=side, va="center", fontsize="small", color=INK)
+        axes.annotate(words, (1.05, y), xycoords=side, va="center", fontsize="small", color=INK)
 
 
 def draw_bars(windows: Mapping[str, tuple[Window | None, Look]], axes: Axes, thick: float = 2.6) -> None:

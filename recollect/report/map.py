@@ -91,7 +91,7 @@ def draw_map(value: WindowMap, axes: Axes) -> None:
     axes.imshow(shown, cmap="cividis", vmin=0, vmax=top, aspect="auto")
     axes.set_xticks(range(len(value.columns)), value.columns)
     axes.set_yticks(range(len(value.rows)), value.rows)
-    axes.set_xlabel("decades of learning rate that work, with the 90 % interval")
+    axes.set_xlabel("window in decades, with its 90 % interval")
     axes.tick_params(length=0)
     for (row, column), decades in np.ndenumerate(shown):
         one = value.squares[row][column]

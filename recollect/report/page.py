@@ -8,13 +8,23 @@ from typing import Any
 
 from recollect.errors import plain
 from recollect.report.cells import OWN, CellRow, cell_rows
-from recollect.report.charts import Chart, Charts, cells_chart, curve_charts
+from recollect.report.charts import (
+    Chart,
+    Charts,
+    cells_chart,
+    compare_charts,
+    curve_charts,
+    outcomes_chart,
+    windows_chart,
+)
 from recollect.report.command import cell_command, command
 from recollect.report.figures import FIGURES
-from recollect.report.kind import Runs
+from recollect.report.kind import FigureKind, Runs
+from recollect.report.note import span
 from recollect.report.style import mixer_colour
-from recollect.report.tables import window_text
+from recollect.report.tables import window_edges, window_text
 from recollect.spec.compose import flatten
+from recollect.spec.protocols import ZOOLOGY
 from recollect.store import STATUSES, Contents, Record
 from recollect.studies import STUDIES
 from recollect.window.select import Labelled, Select
@@ -71,7 +81,12 @@ class Page:
     cells: tuple[Plain, ...]
     runs: tuple[Plain, ...]
     colours: dict[str, str]
-    charts: dict[str, Plain]
+    charts: dict[str, Any]
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many claims are supported, contradicted, open."""
+        return dict(Counter(claim.verdict.split(":")[0] for claim in self.claims).most_common())
 
 
 def page(
@@ -79,7 +94,7 @@ def page(
 ) -> Page:
     """All runs of a store, or those of one study of it."""
     records = contents.records(study)
-    wanted = [(name, scale) for name, scale in contents.studies() if study in (None, name)]
+    wanted = sorted((pair for pair in contents.studies() if study in (None, pair[0])), key=_place)
     rows = sorted(cell_rows(records, select=select), key=_order)
     place = {row.cell: i for i, row in enumerate(rows)}
     commands = [cell_command(row.spec) for row in rows]
@@ -102,8 +117,21 @@ def page(
         cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
         runs=runs,
         colours=colours,
-        charts={"cells": cells_chart(colours), "curves": curve_charts()},
+        charts={
+            "windows": windows_chart(colours),
+            "outcomes": outcomes_chart(),
+            "cells": cells_chart(),
+            "curves": curve_charts(),
+            "compare": compare_charts(),
+            "grid": list(ZOOLOGY.lrs),
+        },
     )
+
+
+def _place(pair: tuple[str, str]) -> tuple[int, str, str]:
+    """The paper's order, then sweeps by name."""
+    name, scale = pair
+    return (list(STUDIES).index(name) if name in STUDIES else len(STUDIES)), name, scale
 
 
 def _order(row: CellRow) -> tuple[str, str, int, int, str]:
@@ -132,16 +160,43 @@ def _card(name: str, scale: str, labelled: Labelled, select: Select) -> StudyCar
     return StudyCard(
         name=name,
         scale=scale,
-        title=known.title if known else plain(name),
-        question=known.question.strip() if known else "A sweep file.",
+        title=known.title if known else _sweep_title(records),
+        question=known.question.strip() if known else _sweep_question(name, records),
         note=runs.note + (f". Scaled: {left_out}" if left_out else ""),
         statuses=_statuses(records),
         outcomes=_outcomes(records),
         kind=kind.name,
-        charts=tuple(kind.charts(Charts.of([(label, record.spec.model.mixer_name) for label, record in labelled]))),
+        charts=_charts(kind, labelled),
         labels=runs.labels,
         runs=runs,
     )
+
+
+def _charts(kind: FigureKind[Any], labelled: Labelled) -> tuple[Chart, ...]:
+    """Those of a kind; where there is one learning rate only, none over learning rates, if others are left."""
+    found = kind.charts(Charts.of([(label, record.spec.model.mixer_name) for label, record in labelled]))
+    others = [chart for chart in found if "learning rate" not in chart["about"]]
+    is_swept = len({record.spec.train.lr for _, record in labelled}) > 1
+    return tuple(found if is_swept else others or found)
+
+
+def _sweep_title(records: Sequence[Record]) -> str:
+    """What a sweep trains: `attention, mamba on MQAR V=64 L=32 K=4, d=64, 2 layers`."""
+    specs = [record.spec for record in records]
+    models = dict.fromkeys(spec.model.mixer_name for spec in specs)
+    tasks = list(dict.fromkeys(spec.task.short() for spec in specs))
+    task = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"
+    depths = span(spec.model.n_layers for spec in specs)
+    sizes = f"d={span(spec.model.d_model for spec in specs)}, {depths} layer{'s' * (depths != '1')}"
+    return plain(f"{', '.join(models)} on {task}, {sizes}")
+
+
+def _sweep_question(name: str, records: Sequence[Record]) -> str:
+    """How many runs a sweep has, and over what."""
+    rates, found = len({record.spec.train.lr for record in records}), len({record.spec.seed for record in records})
+    what = "The search of `recollect window`" if name == "window" else f"The sweep {plain(name)}"
+    count = f"{len(records)} run{'s' * (len(records) != 1)}"
+    return f"{what}: {count}, {rates} learning rate{'s' * (rates != 1)}, {found} seed{'s' * (found != 1)}."
 
 
 def figure_kind(study: str, records: Sequence[Record]) -> str:
@@ -177,6 +232,7 @@ def _cell(row: CellRow, words: str | None) -> Plain:
         "done": len(row.done),
         "window": window_text(row.window),
         "decades": row.decades,
+        "edges": window_edges(row.window),
         "spec": {key: value for key, value in fields.items() if key not in OWN},
         "command": words,
     }

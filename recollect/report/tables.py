@@ -73,6 +73,14 @@ def window_text(window: Window | None) -> str:
     return f"{edges}, {window.width.value:.2f} decades ({window.width.interval()}){flags}"
 
 
+def window_edges(window: Window | None) -> list[float | None] | None:
+    """A window as learning rates, for drawing: its ends, and the outer ends of their intervals (None: not bounded)."""
+    if window is None or window.lower is None or window.upper is None:
+        return None
+    ends = (window.lower.value, window.upper.value, window.lower.low, window.upper.high)
+    return [float(f"{10**x:.4g}") if math.isfinite(x) else None for x in ends]
+
+
 def table_text(rows: Sequence[CellRow], form: TableFormat) -> str:
     """The table in one format, ending in a line break."""
     if form == "csv":

@@ -95,7 +95,7 @@ def draw_windows(value: WindowFigure, axes: Axes) -> None:
 def _draw_curve(value: WindowFigure, panel: WindowPanel, axes: Axes) -> None:
     draw_lr(panel.accuracy, axes)
     axes.set_xlim(*_range(value))
-    axes.set_ylabel("success; test accuracy (dots)")
+    axes.set_ylabel("success, accuracy (dots)")
 
 
 def _range(value: WindowFigure) -> tuple[float, float]:

@@ -1,11 +1,16 @@
 """The page in a real browser: it complains about nothing, asks for nothing, and does what it says."""
 
+import json
 import shlex
+import time
 from collections.abc import Iterator
 from pathlib import Path
+from xml.etree import ElementTree
 
+import pandas as pd
 import pytest
 
+from recollect.report.page import ClaimRow
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
 from recollect.store import Contents, Store
@@ -97,7 +102,7 @@ def test_pointing_at_a_run_tells_its_id_rate_seed_and_outcome(page: Browser) -> 
     page.point("#it")
     page.wait("document.querySelector('#vg-tooltip-element.visible')")
     shown = page.evaluate("document.getElementById('vg-tooltip-element').textContent")
-    for word in (ALONE.id, f"{ALONE.train.lr:.3g}", "55", "partial"):
+    for word in (ALONE.id, f"{ALONE.train.lr:.3g}", "55", "partial", "60.0%"):
         assert word in shown
 
 
@@ -134,6 +139,159 @@ def test_filters_choose_cells_runs_and_points(page: Browser) -> None:
     page.click(".filters button[type=reset]")
     page.wait("document.getElementById('matches').textContent === '45 of 45 runs'")
     page.wait(f"document.querySelectorAll('{SYMBOLS}').length === 44")
+
+
+def column(page: Browser, table: str, place: int) -> list[str]:
+    """The texts of one column of a table."""
+    rows = f"[...document.querySelector('#{table}').tBodies[0].rows].filter(row => !row.hidden)"
+    return list(page.evaluate(f"{rows}.map(row => row.cells[{place}].textContent)"))
+
+
+def typed(page: Browser, field: str, text: str) -> None:
+    """Text typed into a field."""
+    code = "(field => {{ field.value = {}; field.dispatchEvent(new Event('input', {{bubbles: true}})) }})"
+    page.evaluate(code.format(json.dumps(text)) + f"(document.getElementById('{field}'))")
+
+
+def test_a_small_chart_a_task_and_model(page: Browser) -> None:
+    drawn(page)
+    wanted = ["attention, MQAR V=20 L=8 K=2", "mamba, MQAR V=20 L=16 K=2"]
+    seen = page.evaluate("document.querySelector('#cells figure svg').textContent")
+    assert all(title in seen for title in wanted)
+
+
+def test_windows_are_drawn_over_the_points_and_as_a_strip(page: Browser) -> None:
+    page.wait("document.querySelectorAll('#overview figure svg').length === 2")
+    strip = "document.querySelector('#overview figure')"
+    assert page.evaluate(f"{strip}.querySelectorAll('g.mark-rect.role-mark path').length") == 2
+    assert "attention" in page.evaluate(f"{strip}.textContent")
+    page.evaluate("document.querySelector('#studies').scrollIntoView()")
+    page.wait("document.querySelectorAll('#studies figure svg').length === 2")
+    lines = "[...document.querySelectorAll('#studies figure g.mark-rule.role-mark line')]"
+    assert page.evaluate(f"{lines}.filter(one => one.getAttribute('stroke-width') === '5').length") == 2
+
+
+def test_a_table_is_sorted_by_a_click_on_its_head_and_back(page: Browser) -> None:
+    page.click("#run-table th:nth-child(6) button")
+    lrs = [float(text) for text in column(page, "run-table", 5)]
+    assert lrs == sorted(lrs, reverse=True)
+    assert (
+        page.evaluate("document.querySelector('#run-table th:nth-child(6)').getAttribute('aria-sort')") == "descending"
+    )
+    page.click("#run-table th:nth-child(6) button")
+    lrs = [float(text) for text in column(page, "run-table", 5)]
+    assert lrs == sorted(lrs)
+    page.click("#run-table th:nth-child(10) button")
+    tests = column(page, "run-table", 9)
+    assert tests[-1] == ""
+    assert tests[0] == "99.5 %"
+    page.click("#cell-table th:nth-child(2) button")
+    names = column(page, "cell-table", 1)
+    assert names == sorted(names)
+
+
+def test_the_search_finds_runs_and_the_address_keeps_it(page: Browser, file: Path) -> None:
+    typed(page, "search", "MAMBA guessing")
+    page.wait("document.getElementById('matches').textContent === '3 of 45 runs'")
+    assert set(column(page, "run-table", 8)) == {"guessing"}
+    assert page.evaluate("location.hash") == "#search=MAMBA+guessing"
+    page.call("Page.navigate", url=f"{file.resolve().as_uri()}#mixer=mamba&search=solved")
+    page.wait("document.getElementById('search').value === 'solved'")
+    page.wait("document.getElementById('matches').textContent === '9 of 45 runs'")
+    assert page.evaluate("document.getElementById('filter-mixer').value") == "mamba"
+    page.click(".filters button[type=reset]")
+    page.wait("document.getElementById('matches').textContent === '45 of 45 runs'")
+    assert page.evaluate("location.hash") in ("", "#")
+
+
+def test_two_runs_stand_side_by_side(page: Browser, file: Path) -> None:
+    typed(page, "search", "solved")
+    page.wait("document.getElementById('matches').textContent !== '45 of 45 runs'")
+    chosen = [
+        str(page.evaluate(f"document.querySelectorAll('[data-pick]')[{place}].dataset.pick")) for place in (0, 20)
+    ]
+    for run in chosen:
+        page.click(f"[data-pick='{run}']")
+    page.click("#compare-open")
+    page.wait("document.getElementById('comparison').open")
+    about = page.evaluate("document.getElementById('compare-about').textContent")
+    assert "model.d_model" in about
+    assert "model.mixer.name" in about
+    fields = column(page, "compare-table", 0)
+    place = fields.index("model.d_model")
+    assert [column(page, "compare-table", side)[place] for side in (1, 2)] == ["8", "16"]
+    assert "test accuracy" in fields
+    assert "task.vocab_size" not in fields
+    page.wait("document.querySelectorAll('#compare-accuracy svg g.mark-symbol.role-mark path').length === 2")
+    page.wait("document.querySelector('#compare-loss svg')")
+    lines = "[...document.querySelectorAll('#compare-loss svg g.mark-line.role-mark path')]"
+    assert len(set(page.evaluate(f"{lines}.map(one => one.getAttribute('stroke'))"))) == 2
+    assert f"compare={chosen[0]}%2C{chosen[1]}" in page.evaluate("location.hash")
+    page.press("Escape")
+    page.wait("!document.getElementById('comparison').open")
+    page.open(file.with_name(file.name))
+    page.call("Page.navigate", url=f"{file.resolve().as_uri()}#compare={chosen[1]},{chosen[0]}")
+    page.wait("document.getElementById('comparison').open")
+    page.press("Escape")
+
+
+def test_a_figure_is_saved_as_svg_and_csv(page: Browser, tmp_path: Path) -> None:
+    page.call("Browser.setDownloadBehavior", behavior="allow", downloadPath=str(tmp_path))
+    drawn(page)
+    buttons = "document.querySelectorAll('#cells figcaption button')"
+    for place in (0, 1):
+        page.evaluate(f"{buttons}[{place}].click()")
+    page.evaluate("document.getElementById('save-runs').click()")
+    for ending, count in (("*.svg", 1), ("*.csv", 2)):
+        wait_for(tmp_path, ending, count)
+    (picture,) = tmp_path.glob("*.svg")
+    root = ElementTree.fromstring(picture.read_text())
+    assert root.tag.endswith("svg")
+    assert "attention, MQAR V=20 L=8 K=2" in picture.read_text()
+    frame = pd.read_csv(next(file for file in tmp_path.glob("*.csv") if file.stem != "runs"))
+    assert len(frame) == 44
+    assert {"run", "lr", "seed", "test", "validation", "outcome"} <= set(frame)
+    assert frame[frame["run"] == ALONE.id]["test"].item() == 0.6
+    runs = pd.read_csv(tmp_path / "runs.csv")
+    assert len(runs) == 45
+    assert EVIL in runs["model"].str.cat()
+
+
+def wait_for(folder: Path, pattern: str, count: int) -> None:
+    """Until a download is whole."""
+    end = time.monotonic() + 15
+    while len([file for file in folder.glob(pattern) if file.stat().st_size]) < count or list(
+        folder.glob("*.crdownload")
+    ):
+        assert time.monotonic() < end, f"{pattern}: not saved"
+        time.sleep(0.05)
+
+
+def test_claims_are_sorted_and_searched(tab: Browser, tmp_path: Path) -> None:
+    claims = [
+        ClaimRow(n, f"statement {n}", "its number", word, "ours", "laptop")
+        for n, word in ((2, "open"), (10, "supported"))
+    ]
+    store = Store(fill(tmp_path / "s.db", records_of(lrs=LRS[4:5]), "demo"))
+    (file,) = write_report(Contents(store), tmp_path, ["html"], claims=claims)
+    store.close()
+    tab.view(1280, 900)
+    tab.open(file)
+    tab.evaluate("document.querySelector('#claims table').id = 'them'")
+    tab.click("#them th:nth-child(4) button")
+    tab.click("#them th:nth-child(4) button")
+    assert column(tab, "them", 0) == ["10", "2"]
+    tab.click("#them th:nth-child(1) button")
+    assert column(tab, "them", 0) == ["2", "10"]
+    typed(tab, "search-claims", "supported")
+    assert column(tab, "them", 0) == ["10"]
+    assert [
+        text.strip()
+        for text in tab.evaluate(
+            "[...document.querySelectorAll('#overview .tiles:nth-of-type(2) li')].map(one => one.textContent)"
+        )
+    ] == ["1 claim open", "1 claim supported"]
+    assert tab.complaints == []
 
 
 def test_a_point_is_reached_by_keyboard(page: Browser) -> None:

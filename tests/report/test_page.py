@@ -171,6 +171,40 @@ def test_claims_are_shown_with_their_verdicts(tmp_path: Path) -> None:
     assert "3 of 3 seeds" in text
 
 
+def test_studies_stand_in_the_papers_order_and_sweeps_are_named_by_what_they_are(tmp_path: Path) -> None:
+    path = fill(tmp_path / "s.db", records_of(lrs=LRS[4:6]), "a_sweep", "")
+    for study in ("table2", "fig5", "demo", "fig1", "fig11"):
+        fill(path, records_of(lrs=LRS[4:5]), study)
+    value = page_of(path)
+    assert [card.name for card in value.studies] == ["demo", "fig1", "fig5", "fig11", "table2", "a_sweep"]
+    assert value.studies[-1].title == "attention on MQAR V=20 L=8 K=2, d=8, 1 layer"
+    assert value.studies[-1].question == "The sweep a_sweep: 6 runs, 2 learning rates, 3 seeds."
+
+
+def test_the_page_begins_with_the_tally_of_claims(tmp_path: Path) -> None:
+    words = ["open", "supported", "open"]
+    value = page_of(
+        half(tmp_path / "s.db"), tuple(ClaimRow(n, "a", "b", word, "c", "d") for n, word in enumerate(words))
+    )
+    assert value.verdicts == {"open": 2, "supported": 1}
+    assert "<b>2</b> claims" in html(value)
+
+
+def test_a_cell_knows_the_ends_of_its_window(tmp_path: Path) -> None:
+    (cell,) = page_of(fill(tmp_path / "s.db", records_of())).cells
+    low, high, first, last = cell["edges"]
+    assert first < low < 1e-3 < 5e-3 < high < last
+    always = [record_of(record.spec, 0.99, "solved") for record in records_of()]
+    (cell,) = page_of(fill(tmp_path / "t.db", always)).cells
+    assert cell["edges"][2:] == [None, None]
+
+
+def test_a_study_at_one_learning_rate_has_no_chart_over_learning_rates(tmp_path: Path) -> None:
+    for count in (1, 2):
+        (card,) = page_of(fill(tmp_path / f"{count}.db", records_of(lrs=LRS[4 : 4 + count]), "table2")).studies
+        assert len(card.charts) == count
+
+
 def test_only_what_was_asked_for_is_written(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, out = half(tmp_path / "s.db"), tmp_path / "out"
     with pytest.raises(SystemExit) as end:

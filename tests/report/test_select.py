@@ -74,4 +74,4 @@ def test_a_report_chooses_as_it_is_asked(rows: str, lr: float, mean: float, tmp_
         assert (row["lr"], row["selected"], row["mean"]) == (lr, rows, pytest.approx(mean))
     assert f"is chosen on {rows} rows" in (out / "report.html").read_text()
     for file in ("table2.svg", "report.html"):
-        assert ("lr chosen on the test rows" in (out / file).read_text()) == (rows == "test")
+        assert ("lr chosen on" in (out / file).read_text()) == (rows == "test")
