@@ -23,8 +23,8 @@ from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, split_heads, turn
-from recollect.ops.dplr import dplr_matrix
 from recollect.ops.forms import pick
+from recollect.ops.kda import kda_matrix
 from recollect.ops.rms_norm import unit
 from recollect.spec.mixers.delta import KDAOptions
 
@@ -38,7 +38,7 @@ class KDA(MatrixMixer):
         super().__init__()
         assert options.n_heads is not None
         self.options, self.n_heads = options, options.n_heads
-        self.rule, self.normalise = pick("dplr", place.kernel), pick("rms_norm", place.kernel)
+        self.rule, self.normalise = pick("kda", place.kernel), pick("rms_norm", place.kernel)
         d, rank = place.d_model, place.d_model // options.n_heads
         self.q_proj, self.k_proj, self.v_proj = (nn.Linear(d, d, bias=False) for _ in range(3))
         self.q_conv, self.k_conv, self.v_conv = (conv_silu(d, options.d_conv, place.kernel) for _ in range(3))
@@ -54,11 +54,11 @@ class KDA(MatrixMixer):
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         q, k, v, beta, g = self._inputs(x)
-        return self.finish(self.rule(q, beta * k, v, g, k, None, self.options.chunk, at), rows_at(x, at))
+        return self.finish(self.rule(q, k, v, beta, g, self.options.chunk, at), rows_at(x, at))
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         q, k, v, beta, g = self._inputs(x)
-        return dplr_matrix(q, beta * k, g, k, None), v
+        return kda_matrix(q, k, beta, g), v
 
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
         o = self.norm(y.transpose(1, 2)).flatten(-2)
@@ -71,7 +71,7 @@ class KDA(MatrixMixer):
         return d * d // self.n_heads + 3 * d * max(self.options.d_conv - 1, 0)
 
     def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """q / √P, k, v (B, H, L, P), β (B, H, L, 1) and g (B, H, L, P)."""
+        """q / √P, k, v (B, H, L, P), β (B, H, L) and g (B, H, L, P)."""
         q, k, v = (
             conv(project(x)).unflatten(-1, (self.n_heads, -1))
             for project, conv in ((self.q_proj, self.q_conv), (self.k_proj, self.k_conv), (self.v_proj, self.v_conv))
@@ -80,6 +80,6 @@ class KDA(MatrixMixer):
         q, k, v = q.transpose(1, 2), k.transpose(1, 2), v.transpose(1, 2)
         if self.options.positions == "rope":
             q, k = turn(q, k)
-        beta = split_heads(self.b_proj(x).sigmoid(), self.n_heads)
+        beta = self.b_proj(x).sigmoid().transpose(1, 2)
         g = split_heads(F.softplus(self.f_proj(x) + self.dt_bias), self.n_heads) * -self.A_log.exp()[:, None, None]
         return q, k, v, 2 * beta if self.options.negative_eigenvalues else beta, g

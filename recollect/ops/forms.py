@@ -3,7 +3,8 @@
 An op is a module of this room, `recollect.ops.<op>`; a form of it is the function `<op>_<form>` in there. All forms of
 an op take the same arguments and compute the same thing: `loop` is the judge, as plain as the equation, `torch` runs
 on any device, `numba` is compiled. Where an op lacks a kernel's own form, the table names the form that runs instead.
-Nothing here imports torch, so that a spec can be judged and shown without it.
+The forms of another library stand together in `recollect.ops.<library>`; an op that it could not serve has no row for
+it, and a model with such an op is refused. Nothing here imports torch, so that a spec can be judged without it.
 """
 
 from collections.abc import Callable
@@ -15,25 +16,26 @@ from recollect.errors import BadInput
 Kernel: TypeAlias = str
 
 OPS: dict[str, dict[Kernel, str]] = {
-    "answer_loss": {"numba": "numba", "torch": "torch", "loop": "loop"},
-    "bias_gelu": {"numba": "numba", "torch": "torch", "loop": "torch"},
-    "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop"},
-    "delta": {"numba": "numba", "torch": "torch", "loop": "loop"},
-    "dplr": {"numba": "numba", "torch": "torch", "loop": "loop"},
-    "gate": {"numba": "numba", "torch": "torch", "loop": "torch"},
+    "answer_loss": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "torch", "mamba_ssm": "torch"},
+    "bias_gelu": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch", "mamba_ssm": "torch"},
+    "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "torch", "mamba_ssm": "mamba_ssm"},
+    "delta": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
+    "dplr": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
+    "gate": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch", "mamba_ssm": "torch"},
+    "kda": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
     "linear_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "long_conv": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "lstm": {"numba": "torch", "torch": "torch", "loop": "torch"},
     "mlstm": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "modes_kernel": {"numba": "torch", "torch": "torch", "loop": "loop"},
-    "rms_norm": {"numba": "numba", "torch": "torch", "loop": "torch"},
-    "selective_scan": {"numba": "numba", "torch": "torch", "loop": "loop"},
-    "sigmoid_gate": {"numba": "numba", "torch": "torch", "loop": "torch"},
+    "rms_norm": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch", "mamba_ssm": "torch"},
+    "selective_scan": {"numba": "numba", "torch": "torch", "loop": "loop", "mamba_ssm": "mamba_ssm"},
+    "sigmoid_gate": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "softmax": {"numba": "torch", "torch": "torch", "loop": "torch"},
-    "softplus_linear": {"numba": "numba", "torch": "torch", "loop": "torch"},
-    "ssd": {"numba": "numba", "torch": "torch", "loop": "loop"},
-    "token_shift": {"numba": "numba", "torch": "torch", "loop": "torch"},
-    "trapezoid": {"numba": "numba", "torch": "torch", "loop": "loop"},
+    "softplus_linear": {"numba": "numba", "torch": "torch", "loop": "torch", "mamba_ssm": "torch"},
+    "ssd": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
+    "token_shift": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
+    "trapezoid": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
     "window_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "window_rows": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "wkv": {"numba": "numba", "torch": "torch", "loop": "loop"},
@@ -41,6 +43,13 @@ OPS: dict[str, dict[Kernel, str]] = {
 KERNELS: tuple[Kernel, ...] = tuple(dict.fromkeys(kernel for forms in OPS.values() for kernel in forms))
 """All kernels, the default first."""
 CPU_ONLY: frozenset[Kernel] = frozenset({"numba"})
+LIBRARIES: dict[Kernel, dict[str, str]] = {
+    "fla": {"fla": "fla-core", "triton": "triton"},
+    "mamba_ssm": {"mamba_ssm": "mamba-ssm", "causal_conv1d": "causal-conv1d"},
+}
+"""Kernels of other libraries, for CUDA devices only: the modules that they need, and the package that brings each."""
+OWN: tuple[Kernel, ...] = tuple(kernel for kernel in KERNELS if kernel not in LIBRARIES)
+"""Those that are written here, which every op states."""
 
 
 def form_of(op: str, kernel: Kernel) -> str:
@@ -52,5 +61,7 @@ def form_of(op: str, kernel: Kernel) -> str:
 
 def pick(op: str, kernel: Kernel) -> Callable[..., Any]:
     """The function itself."""
-    form: Callable[..., Any] = getattr(import_module(f"recollect.ops.{op}"), form_of(op, kernel))
+    name = form_of(op, kernel)
+    home = OPS[op][kernel] if OPS[op][kernel] in LIBRARIES else op
+    form: Callable[..., Any] = getattr(import_module(f"recollect.ops.{home}"), name)
     return form

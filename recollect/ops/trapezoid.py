@@ -34,7 +34,7 @@ def trapezoid_loop(
     return take(torch.stack(rows, dim=2), at)
 
 
-def _by(ssd: Callable[..., Tensor]) -> Callable[..., Tensor]:
+def by_ssd(ssd: Callable[..., Tensor]) -> Callable[..., Tensor]:
     """The same by a form of SSD."""
 
     @in_full
@@ -73,4 +73,4 @@ def _late_steps(dt: Tensor, lam: Tensor, g: Tensor) -> Tensor:
     return (_late(lam * dt) + (1 - lam) * dt) * g.exp()
 
 
-trapezoid_torch, trapezoid_numba = _by(ssd_torch), _by(ssd_numba)
+trapezoid_torch, trapezoid_numba = by_ssd(ssd_torch), by_ssd(ssd_numba)

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, field_validator, model_validator
 
 from recollect.errors import nearest, sentence
-from recollect.ops.forms import CPU_ONLY, KERNELS, OPS, Kernel, form_of
+from recollect.ops.forms import CPU_ONLY, KERNELS, LIBRARIES, OPS, Kernel, form_of
 from recollect.spec.base import LATER, As, Frozen, canonical, digest
 from recollect.spec.mixers import MixerOptions, MixerSpec
 from recollect.spec.tasks import TaskSpec
@@ -112,8 +112,10 @@ class ComputeSpec(Frozen):
         "fp32", description="tf32: matrix products of a CUDA device; bf16 is autocast; weights stay fp32"
     )
     threads: PositiveInt = Field(1, le=1024)
-    kernel: Kernel = Field("numba", description="the ops' form: numba (CPU), torch (any device), loop (the judge)")
-
+    kernel: Kernel = Field(
+        "numba",
+        description="the ops' form: numba (CPU), torch (any device), loop (the judge), fla or mamba_ssm (theirs, CUDA)",
+    )
     compile: Annotated[bool, LATER] = Field(False, description="torch.compile makes the model's kernels (kernel=torch)")
     deterministic: Annotated[bool, LATER] = Field(
         False, description="on a GPU, only algorithms that repeat to the last bit; a CPU's one thread always does"
@@ -148,16 +150,28 @@ class RunSpec(Frozen):
         mixer = filled if isinstance(model.mixer, tuple) else filled[0]
         if mixer != model.mixer:
             object.__setattr__(self, "model", model.model_copy(update={"mixer": mixer}))
+        return self
+
+    @model_validator(mode="after")
+    def computable(self) -> "RunSpec":
+        """Refuse a kernel that has not the model's ops, or not on this device, or not in this way."""
         kernel, device = self.compute.kernel, self.compute.device
-        if device != "cpu" and kernel in CPU_ONLY:
-            raise ValueError(f"compute.kernel: {kernel} runs on the CPU only (device {device}); use torch")
-        if device == "cpu" and self.compute.precision == "tf32":
-            raise ValueError("compute.precision: tf32 is a CUDA device's (device cpu); use fp32")
-        if self.compute.compile and kernel in CPU_ONLY:
-            raise ValueError(f"compute.compile: cannot see into kernels of {kernel}; use compute.kernel=torch")
         for op in self.ops:
             if kernel not in OPS[op]:
                 raise ValueError(f"compute.kernel: {kernel} has no form of {op}; allowed: {', '.join(OPS[op])}")
+        for mixer in self.model.mixers if kernel in LIBRARIES else ():
+            if all(OPS[op][kernel] != kernel for op in mixer.uses()):
+                raise ValueError(f"compute.kernel: {kernel} has no op of {mixer.name}; use torch")
+        if device != "cpu" and kernel in CPU_ONLY:
+            raise ValueError(f"compute.kernel: {kernel} runs on the CPU only (device {device}); use torch")
+        if kind_of_device(device) != "cuda" and kernel in LIBRARIES:
+            raise ValueError(f"compute.kernel: {kernel} runs on a CUDA device only (device {device}); use torch")
+        if device == "cpu" and self.compute.precision == "tf32":
+            raise ValueError("compute.precision: tf32 is a CUDA device's (device cpu); use fp32")
+        if self.compute.compile and kernel in {*CPU_ONLY, *LIBRARIES}:
+            raise ValueError(f"compute.compile: cannot see into kernels of {kernel}; use compute.kernel=torch")
+        if self.compute.deterministic and kernel in LIBRARIES:
+            raise ValueError(f"compute.deterministic: {kernel} does not promise it; use compute.kernel=torch")
         return self
 
     @property

@@ -7,10 +7,13 @@ a GPU, and raises where there is none; without it sums there may be taken in any
 import os
 import shutil
 import subprocess
+from importlib.metadata import version
+from importlib.util import find_spec
 
 import torch
 
 from recollect.errors import BadInput
+from recollect.ops.forms import LIBRARIES
 from recollect.spec import RunSpec
 from recollect.training.model import Model
 
@@ -18,8 +21,11 @@ COMPILERS = ("g++", "clang++", "c++")
 
 
 def require(spec: RunSpec) -> None:
-    """Refuse, in one sentence, a device or a compiler that is not here."""
-    device = torch.device(spec.compute.device)
+    """Refuse, in one sentence, a library, a device or a compiler that is not here."""
+    device, kernel = torch.device(spec.compute.device), spec.compute.kernel
+    needed = LIBRARIES.get(kernel, {})
+    if missing := [package for module, package in needed.items() if find_spec(module) is None]:
+        raise BadInput(f"compute.kernel: {kernel} needs {', '.join(missing)}, not installed here; use torch")
     if device.type == "cuda":
         there = torch.cuda.device_count() if torch.cuda.is_available() else 0
         if there <= (device.index or 0):
@@ -48,6 +54,11 @@ def set_up(spec: RunSpec) -> None:
 def trace(model: Model) -> None:
     """Let torch.compile make the model's kernels, at the first step and at shapes that it has not seen."""
     model.features = torch.compile(model.features)  # type: ignore[method-assign]
+
+
+def libraries(spec: RunSpec) -> dict[str, str]:
+    """The packages whose kernels it runs, with their versions, for the provenance."""
+    return {package: version(package) for package in LIBRARIES.get(spec.compute.kernel, {}).values()}
 
 
 def named(device: torch.device) -> dict[str, str]:

@@ -22,7 +22,7 @@ from recollect.tasks.outcome import outcome
 from recollect.tasks.streams import derive
 from recollect.training import checkpoint
 from recollect.training.check import preflight
-from recollect.training.device import named, require, set_up
+from recollect.training.device import libraries, named, require, set_up
 from recollect.training.model import Model, build_model
 from recollect.training.subnormal import flushed, flushes
 from recollect.training.trainer import Trainer, evaluate, loss_at
@@ -175,4 +175,5 @@ def provenance(spec: RunSpec) -> dict[str, Any]:
         "pid": os.getpid(),
         "device": spec.compute.device,
         **named(torch.device(spec.compute.device)),
+        **libraries(spec),
     }

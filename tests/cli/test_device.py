@@ -34,6 +34,32 @@ def test_a_device_that_is_not_here_is_one_sentence_and_nothing_is_written(
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize(
+    ("mixer", "device", "kernel", "sentence"),
+    [
+        ("kda", "cuda", "fla", "compute.kernel: fla needs fla-core, triton, not installed here; use torch"),
+        ("mamba", "cuda", "mamba_ssm", "compute.kernel: mamba_ssm needs mamba-ssm, causal-conv1d, not installed here;"),
+        ("kda", "cpu", "fla", "train: compute.kernel: fla runs on a CUDA device only (device cpu); use torch"),
+        ("attention", "cuda", "fla", "train: compute.kernel: fla has no form of softmax; allowed: numba, torch, loop"),
+    ],
+)
+def test_a_library_that_cannot_serve_is_one_sentence_and_nothing_is_written(
+    mixer: str,
+    device: str,
+    kernel: str,
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("recollect.training.device.find_spec", lambda module: None)
+    words = ["--set", f"compute.device={device}", "--set", f"compute.kernel={kernel}"]
+    code, out, err = call(capsys, "train", "mqar", mixer, *TINY_SETS, *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert err.startswith(f"recollect: {sentence}")
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.mark.parametrize("command", ["run", "window"])
 def test_a_dry_run_needs_no_device_and_counts_gpu_hours(
     command: str, capsys: pytest.CaptureFixture[str], tmp_path: Path

@@ -12,7 +12,7 @@ from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.mixers.deltanet import DeltaNet
 from recollect.mixers.gated_deltanet import GatedDeltaNet
-from recollect.ops.forms import KERNELS, pick
+from recollect.ops.forms import OWN, pick
 from tests.support.oracles.delta import (
     fla_delta,
     fla_gated_delta,
@@ -40,7 +40,7 @@ def assert_close(ours: Tensor, judge: Tensor, name: str) -> None:
         (transformers_delta, True),
     ],
 )
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", OWN)
 @pytest.mark.parametrize("length", [1, 20, 70])
 def test_the_core_and_its_gradients_equal_the_oracle(length: int, kernel: str, oracle: Core, gated: bool) -> None:
     torch.manual_seed(0)

@@ -8,7 +8,7 @@ import torch
 from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.mixers.mamba2 import Mamba2
-from recollect.ops.forms import KERNELS, pick
+from recollect.ops.forms import OWN, pick
 from tests.support.oracles.mamba2 import theirs, transformers_mamba2, transformers_ssd
 
 TOLERANCE = 1e-5
@@ -44,7 +44,7 @@ def test_outputs_and_all_gradients_equal_the_oracle(kernel: Any, length: int, op
         )
 
 
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", OWN)
 @pytest.mark.parametrize("groups", [1, 2, 4])
 def test_the_core_equals_the_oracle_with_groups(groups: int, kernel: str) -> None:
     torch.manual_seed(0)

@@ -17,7 +17,7 @@ from recollect.mixers.mamba3 import Mamba3
 from recollect.mixers.mlstm import MLSTM
 from recollect.mixers.retnet import RetNet
 from recollect.mixers.rwkv7 import RWKV7
-from recollect.ops.forms import KERNELS
+from recollect.ops.forms import OWN
 from tests.support.oracles import layers
 
 ROWS: list[tuple[str, dict[str, Any], Callable[[Any], Callable[[Tensor], Tensor]]]] = [
@@ -42,7 +42,7 @@ ROWS: list[tuple[str, dict[str, Any], Callable[[Any], Callable[[Tensor], Tensor]
 ]
 
 
-def made(name: str, options: dict[str, Any], kernel: str = KERNELS[0], d_model: int = 48) -> nn.Module:
+def made(name: str, options: dict[str, Any], kernel: str = OWN[0], d_model: int = 48) -> nn.Module:
     """A mixer with every parameter moved off its initial value."""
     torch.manual_seed(0)
     mixer = build_mixer(name, d_model=d_model, kernel=kernel, **options)
@@ -53,7 +53,7 @@ def made(name: str, options: dict[str, Any], kernel: str = KERNELS[0], d_model: 
 
 
 @pytest.mark.parametrize(("name", "options", "oracle"), ROWS, ids=lambda part: str(part) if part else "")
-@pytest.mark.parametrize("kernel", KERNELS)
+@pytest.mark.parametrize("kernel", OWN)
 def test_outputs_and_all_gradients_equal_the_oracle(name: str, options: Any, oracle: Any, kernel: str) -> None:
     mixer = made(name, options, kernel)
     x, weights = torch.randn(2, 3, 37, 48)

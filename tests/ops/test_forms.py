@@ -15,7 +15,7 @@ import pytest
 import recollect.mixers
 import recollect.ops
 from recollect.errors import BadInput
-from recollect.ops.forms import CPU_ONLY, KERNELS, OPS, form_of, pick
+from recollect.ops.forms import CPU_ONLY, KERNELS, LIBRARIES, OPS, OWN, form_of, pick
 
 MIXER_FILES = [f for f in sorted(Path(recollect.mixers.__path__[0]).glob("*.py")) if f.name != "__init__.py"]
 every_op = pytest.mark.parametrize("op", OPS)
@@ -24,13 +24,15 @@ every_mixer_file = pytest.mark.parametrize("file", MIXER_FILES, ids=lambda file:
 
 def forms_in(op: str) -> dict[str, Any]:
     """form -> function, for one op, as the table names them."""
-    return {form: getattr(import_module(f"recollect.ops.{op}"), f"{op}_{form}") for form in OPS[op].values()}
+    homes = {form: form if form in LIBRARIES else op for form in OPS[op].values()}
+    return {form: getattr(import_module(f"recollect.ops.{home}"), f"{op}_{form}") for form, home in homes.items()}
 
 
 @every_op
 def test_every_op_states_a_form_for_the_kernels_that_everything_has(op: str) -> None:
-    assert tuple(OPS[op])[:3] == KERNELS[:3] == ("numba", "torch", "loop")
-    assert set(KERNELS) >= CPU_ONLY
+    assert tuple(OPS[op])[:3] == OWN == ("numba", "torch", "loop")
+    assert set(OWN) >= CPU_ONLY
+    assert set(KERNELS) == {*OWN, *LIBRARIES}
 
 
 @every_op
@@ -39,6 +41,8 @@ def test_every_stated_form_is_picked_and_runs_nothing_else(op: str) -> None:
         assert form_of(op, kernel) == f"{op}_{form}"
         assert pick(op, kernel) is forms_in(op)[form]
         assert kernel in CPU_ONLY or form not in CPU_ONLY
+        assert form == kernel or form not in LIBRARIES
+        assert kernel not in LIBRARIES or form in (kernel, "torch")
 
 
 @every_op

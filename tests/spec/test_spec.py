@@ -1,5 +1,6 @@
 """Specs are complete, canonical, and refuse what cannot run."""
 
+from pathlib import Path
 from typing import Annotated
 
 import pytest
@@ -118,6 +119,36 @@ def test_a_kernel_without_a_form_of_an_op_is_refused(monkeypatch: pytest.MonkeyP
         make_spec("mqar", "deltanet", {"compute.kernel": "toy"})
     with pytest.raises(BadInput, match=r"compute.kernel: unknown name 'numbo'; did you mean 'numba'"):
         make_spec("mqar", "deltanet", {"compute.kernel": "numbo"})
+
+
+def test_a_library_serves_its_ops_on_cuda_only_and_nobody_else() -> None:
+    def on_cuda(kernel: str, mixer: str, **fields: object) -> RunSpec:
+        given = {f"compute.{name}": value for name, value in fields.items()}
+        return make_spec("mqar", mixer, {"compute.device": "cuda:1", "compute.kernel": kernel, **given})
+
+    assert on_cuda("mamba_ssm", "mamba").forms() == {
+        "causal_conv": "causal_conv_mamba_ssm",
+        "softplus_linear": "softplus_linear_torch",
+        "selective_scan": "selective_scan_mamba_ssm",
+        "gate": "gate_torch",
+        "rms_norm": "rms_norm_torch",
+        "answer_loss": "answer_loss_torch",
+    }
+    assert on_cuda("fla", "mamba2").forms()["ssd"] == "ssd_fla"
+    for device in ("cpu", "mps"):
+        with pytest.raises(BadInput, match=rf"compute.kernel: fla runs on a CUDA device only \(device {device}\); use"):
+            on_cuda("fla", "kda", device=device)
+    for kernel, mixer, op in (("fla", "mamba", "softplus_linear"), ("mamba_ssm", "deltanet", "delta")):
+        with pytest.raises(BadInput, match=rf"compute.kernel: {kernel} has no form of {op}; allowed: numba, torch"):
+            on_cuda(kernel, mixer)
+    with pytest.raises(BadInput, match=r"compute.kernel: fla has no op of .*my_mixer.py:GatedAverage; use torch"):
+        on_cuda("fla", f"{Path(__file__).parents[2] / 'examples' / 'my_mixer.py'}:GatedAverage")
+    for asked, sentence in {
+        "compile": "cannot see into kernels of fla; use compute.kernel=torch",
+        "deterministic": "fla does not promise it; use compute.kernel=torch",
+    }.items():
+        with pytest.raises(BadInput, match=f"compute.{asked}: {sentence}"):
+            on_cuda("fla", "gla", **{asked: True})
 
 
 def test_a_spec_says_which_form_of_every_op_runs() -> None:

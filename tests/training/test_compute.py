@@ -13,8 +13,8 @@ from recollect.spec import RunSpec
 from recollect.spec.events import Done
 from recollect.training import processor
 from recollect.training.checkpoint import SHARE, Due
-from recollect.training.device import COMPILERS, driver, named, require, set_up
-from recollect.training.execute import execute
+from recollect.training.device import COMPILERS, driver, libraries, named, require, set_up
+from recollect.training.execute import execute, provenance
 from recollect.training.processor import flags
 from tests.support.small import tiny
 
@@ -64,6 +64,18 @@ def test_a_device_that_is_not_here_is_one_sentence(monkeypatch: pytest.MonkeyPat
     require(tiny(**ON_CUDA | {"compute__device": "cuda:1"}))
     with pytest.raises(BadInput, match=r"^compute.device: cuda:2 is asked for and torch finds 2 of them here"):
         require(tiny(**ON_CUDA | {"compute__device": "cuda:2"}))
+
+
+def test_a_library_is_asked_for_its_modules_and_named_with_its_version(monkeypatch: pytest.MonkeyPatch) -> None:
+    spec = tiny("kda", **ON_CUDA | {"compute__kernel": "fla"})
+    monkeypatch.setattr("recollect.training.device.find_spec", lambda module: None if module == "triton" else module)
+    with pytest.raises(BadInput, match=r"^compute.kernel: fla needs triton, not installed here; use torch$"):
+        require(spec)
+    monkeypatch.setattr("recollect.training.device.version", lambda package: f"{len(package)}.0")
+    assert libraries(spec) == {"fla-core": "8.0", "triton": "6.0"}
+    monkeypatch.setattr("recollect.training.execute.named", lambda device: {})
+    assert provenance(spec).items() >= libraries(spec).items()
+    assert libraries(tiny()) == {}
 
 
 def test_the_provenance_names_the_gpu(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -71,7 +71,7 @@ class KDAOptions(DeltaOptions):
     """Kimi Delta Attention: the gated delta rule with a decay per key channel."""
 
     card: ClassVar[Card] = Card(
-        "Kimi Team 2025", "D²/H + 3 D (d_conv - 1)", "#332288", "$K$", ("rms_norm", "dplr", "sigmoid_gate")
+        "Kimi Team 2025", "D²/H + 3 D (d_conv - 1)", "#332288", "$K$", ("rms_norm", "kda", "sigmoid_gate")
     )
     name: Literal["kda"] = "kda"
     negative_eigenvalues: bool = Field(False, description="beta in (0, 2) instead of (0, 1)")
