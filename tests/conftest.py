@@ -1,6 +1,13 @@
-"""Tests run from the ground up, room by room: what fails first says most."""
+"""Tests run from the ground up, room by room: what fails first says most.
+
+One thread each, unless a test asks for more, as runs do: tensors here are so small that a second one only waits.
+"""
+
+import os
 
 import pytest
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 ROOMS = ("spec", "tasks", "ops", "mixers", "training", "store", "window", "studies", "claims", "sweep", "report", "cli")
 
