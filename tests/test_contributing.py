@@ -16,8 +16,9 @@ CONTRACTS = ("tests/mixers/test_contract.py", "tests/tasks/test_contract.py")
 TOYS = ("running_mean", "echo")
 TRAIN = """
 from recollect import make_spec, run
+plain = {"compute.kernel": "torch"}  # nothing to compile
 sizes = {"model.d_model": 16, "train.steps": 4, "train.eval_every": 2, "task.validation_rows": 8, "task.test_rows": 8}
-spec = make_spec("echo", "running_mean", {**sizes, "task.vocab_size": 12, "model.mixer.bias": False})
+spec = make_spec("echo", "running_mean", {**sizes, "task.vocab_size": 12, "model.mixer.bias": False, **plain})
 print(run(spec).status, spec.task.short(), spec.model.mixer_name)
 """
 
