@@ -109,12 +109,13 @@ class Evidence:
 
     def budget(self) -> str:
         """What a verdict is bound to besides the scale's name."""
-        specs = [run.spec for runs in self.runs.values() for run in runs]
+        records = [run for runs in self.runs.values() for run in runs]
+        specs = [run.spec for run in records]
         tasks, *sizes = self._words
         shared = [one for words in sizes if len(words) == 1 for one in words]
         steps = sorted({spec.train.steps for spec in specs})
         span = f"{steps[0]:,}" if len(steps) == 1 else f"{steps[0]:,} to {steps[-1]:,}" if steps else "no"
-        parts = (", ".join([*tasks, *shared]), f"{span} steps", how_chosen(self.select))
+        parts = (", ".join([*tasks, *shared]), f"{span} steps", how_chosen(self.select, records))
         return "; ".join(filter(None, parts)) if specs else ""
 
     @cached_property

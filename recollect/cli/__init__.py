@@ -8,8 +8,8 @@ import threading
 from collections.abc import Sequence
 
 from cyclopts import App, CycloptsError
-from rich.console import Console
 
+from recollect.cli.display.console import console
 from recollect.errors import BadInput, plain
 
 COMMANDS = {
@@ -27,6 +27,7 @@ COMMANDS = {
     "size": ("size:size", "Count a model's parameters and state, or find the width for a budget."),
     "check": ("check:check", "Check that a mixer keeps the contract."),
     "protocols": ("protocols:app", "Show the presets of how to train, or how two differ."),
+    "completion": ("completion:completion", "Print a script that completes commands and names in a shell."),
 }
 
 
@@ -40,6 +41,7 @@ def build(asked: str) -> App:
         version_flags=["--version"],
         result_action="return_value",
         suppress_keyboard_interrupt=False,
+        console=console(),
     )
     for order, (name, (place, about)) in enumerate(COMMANDS.items()):
         app.command(f"recollect.cli.{place}", name=name, help=None if name == asked else about, sort_key=order)
@@ -63,13 +65,14 @@ def say(text: str, longest: int = 288) -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run a command; bad input is one sentence and exit code 2."""
-    errors = Console(stderr=True, highlight=False, soft_wrap=True, emoji=False)
     for name in ("SIGTERM", "SIGHUP"):  # what a scheduler sends ends like Ctrl-C, with the sentence how to go on
         if hasattr(signal, name) and threading.current_thread() is threading.main_thread():
             signal.signal(getattr(signal, name), signal.default_int_handler)
     words = [*(sys.argv[1:] if arguments is None else arguments)]  # `list` is a command here
     try:
-        code = build(words[0] if words else "")(words, exit_on_error=False, print_error=False, error_console=errors)
+        code = build(words[0] if words else "")(
+            words, exit_on_error=False, print_error=False, error_console=console(stderr=True)
+        )
     except (BadInput, CycloptsError) as error:
         say(str(error))
         sys.exit(2)

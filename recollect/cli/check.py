@@ -4,12 +4,14 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recollect.cli.display.console import tell
 from recollect.cli.options import Sets, read_sets, whole
+from recollect.cli.options.names import MixerName
 from recollect.spec import mixer_options
 
 
 def check(
-    mixer: str,
+    mixer: MixerName,
     /,
     *,
     d_model: Annotated[int, Parameter(converter=whole, help="width to try it at")] = 64,
@@ -33,5 +35,5 @@ def check(
 
     clauses = check_mixer(made, Place(d_model, length, n_layers - 1, n_layers))
     for one in clauses:
-        print(f"{'holds ' if one.holds else 'BROKEN'}  {one.clause}: {one.seen}")
+        tell(f"{'holds ' if one.holds else 'BROKEN'}  {one.clause}: {one.seen}")
     return 0 if all(one.holds for one in clauses) else 1

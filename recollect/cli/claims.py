@@ -6,16 +6,15 @@ from collections import Counter
 from typing import Annotated
 
 from cyclopts import Parameter
-from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
+from rich.text import Text
 
-from recollect.claims import CLAIMS, Evidence, Verdict, ledger
-from recollect.cli.display.live import table_console
+from recollect.claims import CLAIMS, Verdict, ledger
+from recollect.cli.display.console import console
 from recollect.cli.options import Json, StorePath, whole
 from recollect.cli.report import SelectOn
 from recollect.errors import BadInput
-from recollect.store import DEFAULT, Contents, NoStore, Store
-from recollect.window.select import Select
+from recollect.store import DEFAULT, Contents, Store
 
 COLOURS: dict[str, str] = {"supported": "green", "contradicted": "red", "open": "dim"}
 
@@ -23,17 +22,22 @@ COLOURS: dict[str, str] = {"supported": "green", "contradicted": "red", "open": 
 def claims(
     *numbers: Annotated[int, Parameter(converter=whole)],
     store: StorePath = DEFAULT,
-    rules: Annotated[bool, Parameter(negative=(), help="also show the rule by which each is judged")] = False,
+    long: Annotated[
+        bool, Parameter(negative=(), help="also where the paper says it, and the numbers behind it")
+    ] = False,
+    rules: Annotated[bool, Parameter(negative=(), help="all that, and the rule by which each is judged")] = False,
     select: SelectOn = "validation",
     json_: Json = False,
 ) -> None:
-    """Judge the paper's claims by the runs in the store: supported, contradicted or open, with the numbers behind it.
+    """Judge the paper's claims by the runs in the store: supported, contradicted or open; a tally at the end.
 
     The rules were fixed before any run that they judge; a verdict holds for the scale and budget that it names.
 
     For example:
 
     recollect claims
+
+    recollect claims --long
 
     recollect claims 28 29 30 --rules
 
@@ -47,37 +51,43 @@ def claims(
     for number in numbers:
         if number not in CLAIMS:
             raise BadInput(f"claims: there is no claim {number}; allowed: 1 to {max(CLAIMS)}")
-    found = [verdict for verdict in judged(store, select) if not numbers or verdict.claim.number in numbers]
+    judged = ledger(Contents(Store(store)), select)
+    found = [verdict for verdict in judged if not numbers or verdict.claim.number in numbers]
     if json_:
         json.dump([verdict.to_json() for verdict in found], sys.stdout)
         print()
         return
-    print_verdicts(found, rules)
+    print_verdicts(found, long=long, rules=rules)
 
 
-def judged(store: StorePath, select: Select) -> list[Verdict]:
-    """The ledger; without a store everything is open."""
-    try:
-        return ledger(Contents(Store(store)), select)
-    except NoStore:
-        return [claim.judge(Evidence("", "", {})) for claim in CLAIMS.values()]
-
-
-def print_verdicts(verdicts: list[Verdict], rules: bool = False) -> None:
+def print_verdicts(verdicts: list[Verdict], *, long: bool = False, rules: bool = False) -> None:
     """The table of them and their count; nothing where there are none."""
     if not verdicts:
         return
-    table_console().print(ledger_table(verdicts, rules))
+    console().print(long_table(verdicts, rules) if long or rules else short_table(verdicts))
     words = Counter[str](verdict.finding.word for verdict in verdicts)
     print(", ".join(f"{words[word]} {word}" for word in COLOURS))
 
 
-def ledger_table(verdicts: list[Verdict], rules: bool) -> Table:
-    """A row per claim and scale."""
+def short_table(verdicts: list[Verdict]) -> Table:
+    """A line per claim and scale."""
+    table = Table("", Column("verdict", min_width=12), box=None, pad_edge=False)
+    table.add_column("scale", no_wrap=True, min_width=min(18, max(len(one.evidence.scale) for one in verdicts)))
+    table.add_column("claim", no_wrap=True)
+    for verdict in verdicts:
+        told = Text(verdict.finding.word, COLOURS[verdict.finding.word])
+        table.add_row(str(verdict.claim.number), told, verdict.evidence.scale, verdict.claim.statement)
+    return table
+
+
+def long_table(verdicts: list[Verdict], rules: bool) -> Table:
+    """All that is known of each."""
     table = Table("", "claim", "paper", "study", "verdict", box=None, pad_edge=False)
     for verdict in verdicts:
-        claim, colour = verdict.claim, COLOURS[verdict.finding.word]
-        statement = claim.statement + (f"\n[dim]{escape(claim.rule)}[/dim]" if rules else "")
-        judged = f"[{colour}]{verdict.finding.word}[/{colour}] {escape(verdict.basis())}"
-        table.add_row(str(claim.number), statement, escape(f"{claim.paper} ({claim.where})"), claim.study, judged)
+        claim, word = verdict.claim, verdict.finding.word
+        statement = Text(claim.statement)
+        if rules:
+            statement.append(f"\n{claim.rule}", "dim")
+        told = Text.assemble((word, COLOURS[word]), f" {verdict.basis()}")
+        table.add_row(str(claim.number), statement, f"{claim.paper} ({claim.where})", claim.study, told)
     return table

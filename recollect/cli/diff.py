@@ -2,10 +2,9 @@
 
 import json
 
-from rich.markup import escape
 from rich.table import Table
 
-from recollect.cli.display.live import table_console
+from recollect.cli.display.console import console
 from recollect.cli.options import StorePath
 from recollect.spec.compose import flatten
 from recollect.store import DEFAULT, Store
@@ -27,7 +26,7 @@ def diff(one: str, other: str, /, *, store: StorePath = DEFAULT) -> None:
     table = Table("field", *(record.id for record in records), box=None, pad_edge=False)
     for key in dict.fromkeys([*flat[0], *flat[1]]):
         if flat[0].get(key) != flat[1].get(key):
-            table.add_row(key, *(escape(json.dumps(side.get(key))) for side in flat))
+            table.add_row(key, *(json.dumps(side.get(key)) for side in flat))
     for key in ("outcome", "test_accuracy", "steps"):
         table.add_row(key, *(json.dumps((record.result or {}).get(key)) for record in records), style="bold")
-    table_console().print(table)
+    console().print(table)

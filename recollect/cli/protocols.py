@@ -1,19 +1,17 @@
 """`recollect protocols`: the presets, and how two of them differ."""
 
-import sys
-
 from cyclopts import App
-from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
 
+from recollect.cli.display.console import console, tell
+from recollect.cli.options.names import ProtocolName
 from recollect.spec.protocols import PROTOCOLS
 
 app = App(name="protocols", help="Show the presets of how to train, or how two of them differ.")
 
 
 @app.default
-def show(name: str | None = None, /) -> None:
+def show(name: ProtocolName | None = None, /) -> None:
     """List the protocols, or every field of one.
 
     Parameters
@@ -23,14 +21,14 @@ def show(name: str | None = None, /) -> None:
     """
     if name is None:
         for protocol in PROTOCOLS.values():
-            print(f"{protocol.name}: {protocol.about}")
+            tell(f"{protocol.name}: {protocol.about}")
         return
     for key, value in PROTOCOLS.find(name).rows().items():
-        print(f"{key} = {value}")
+        tell(f"{key} = {value}")
 
 
 @app.command
-def diff(one: str, other: str, /) -> None:
+def diff(one: ProtocolName, other: ProtocolName, /) -> None:
     """Show every field in which two protocols differ.
 
     Parameters
@@ -44,5 +42,5 @@ def diff(one: str, other: str, /) -> None:
     table = Table("field", one, other, box=None, pad_edge=False)
     for key in dict.fromkeys([*left, *right]):
         if left.get(key) != right.get(key):
-            table.add_row(*map(escape, (key, left.get(key, "-"), right.get(key, "-"))))
-    Console(highlight=False, soft_wrap=not sys.stdout.isatty()).print(table)
+            table.add_row(key, left.get(key, "-"), right.get(key, "-"))
+    console().print(table)

@@ -7,14 +7,18 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
+from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Cells, Searching, stored
 from recollect.cli.display.watch import describe_case, preflight_here, train_cases
 from recollect.cli.options import Noncausal, Sets, StorePath, check_folder, print_figure, read_sets, whole
 from recollect.cli.options.executor import How
+from recollect.cli.options.names import StudyName
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Contents, NoStore, Store
 from recollect.studies import DESIGNS, STUDIES, Case, Changes, Design, Study
+from recollect.sweep import BestRate
 from recollect.sweep.files import Sweep, read_sweep
+from recollect.sweep.shards import Shard
 from recollect.training.costs import check_memory
 from recollect.window.tuned import MOST, USUAL
 
@@ -48,7 +52,7 @@ class Changed:
 
 
 def run(
-    study: str,
+    study: StudyName,
     /,
     *,
     scale: Annotated[
@@ -68,6 +72,9 @@ def run(
     how: How = How(),  # noqa: B008
     only: Annotated[str, Parameter(help="only runs whose id or description contains this text")] = "",
     limit: Annotated[int | None, Parameter(converter=whole, help="train at most so many of the missing runs")] = None,
+    shard: Annotated[
+        str | None, Parameter(help="only this part of the runs, such as 2/8, in a store of its own, to be merged")
+    ] = None,
     dry_run: Annotated[
         bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
     ] = False,
@@ -90,6 +97,8 @@ def run(
 
     recollect run sweep.yaml --workers 4
 
+    recollect run fig1 --shard 2/8
+
     Parameters
     ----------
     study
@@ -100,11 +109,34 @@ def run(
     found, what, designed = find(study, scale, changes, design)
     check_folder(out)
     check_counts(designed, limit, max_runs)
-    chosen = pick(what, only)
+    chosen, path = pick(what, only), store
+    if shard is not None:
+        part, path = Shard.read(shard), Shard.read(shard).store(store)
+        chosen = left(what, part.cut(chosen, designed), designed, store, max_runs or MOST)
+        found, what = None, sharded(what, part, designed)
+        tell(f"shard {part} of {what.name}: all its runs are done" if not chosen else after_shards(part, store))
+        if not chosen:
+            return 0
     if designed == "window":
         cells = what.tuned(chosen, max_runs or MOST)
-        return search(found, what, cells, how, store, out, dry_run=dry_run)
-    todo = missing(chosen, store)
+        return search(found, what, cells, how, path, out, dry_run=dry_run)
+    return train(found, what, chosen, designed, how, path, out, limit, dry_run=dry_run)
+
+
+def train(
+    study: Study | None,
+    what: Sweep,
+    chosen: list[Case],
+    design: Design,
+    how: How,
+    path: Path,
+    out: Path,
+    limit: int | None,
+    *,
+    dry_run: bool,
+) -> int:
+    """Train what is missing of the chosen runs."""
+    todo = missing(chosen, path)
     if limit is not None:
         left_out = {case.spec.id for case in todo[limit:]}
         chosen, todo = [case for case in chosen if case.spec.id not in left_out], todo[:limit]
@@ -112,16 +144,40 @@ def run(
     if dry_run:
         from recollect.cli.display.dry import report
 
-        report(what, chosen, todo, store, how.at_once(specs))
+        report(what, chosen, todo, path, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
     preflight_here(specs, how.elsewhere)
     with closing(how.make(specs)) as executor:
-        opened = Store(store, create=True)
-        bad = train_cases(what, chosen, todo, opened, executor, designed)
-    if found is not None:
-        draw(found, what.scale, opened, out)
+        opened = Store(path, create=True)
+        bad = train_cases(what, chosen, todo, opened, executor, design)
+    if study is not None:
+        draw(study, what.scale, opened, out)
     return 1 if bad else 0
+
+
+def sharded(what: Sweep, part: Shard, design: Design) -> Sweep:
+    """The sweep that a shard's store knows of; a search takes its span and seeds from the whole."""
+    return what if design == "window" else replace(what, cases=part.cut(what.cases, design))
+
+
+def left(what: Sweep, cases: list[Case], design: Design, store: Path, most: int) -> list[Case]:
+    """What the store into which shards are merged has not got yet; where runs follow from others, whole cells."""
+    if design == "every":
+        return missing(cases, store)
+    cells = what.tuned(cases, most)
+    known = stored(store, Searching(what.name, what.scale, cells))
+    if design == "best":
+        wanted = {spec.cell for spec in BestRate([case.spec for case in cases]).next(known, [])}
+    else:
+        wanted = {cell.spec.cell for _, cell in cells if cell.next(known, [])}
+    return [case for case in cases if case.spec.cell in wanted]
+
+
+def after_shards(part: Shard, store: Path) -> str:
+    """How a sweep that was cut becomes whole again."""
+    merge = f"recollect store merge {store} {part.stores(store)}"
+    return f"shard {part}, in {part.store(store)}; after the last: {merge}, then the same command without --shard"
 
 
 def search(study: Study | None, what: Sweep, cells: Cells, how: How, path: Path, out: Path, *, dry_run: bool) -> int:
@@ -165,7 +221,7 @@ def draw(study: Study, scale: str, store: Store, out: Path) -> None:
     from recollect.report.write import write_report
 
     contents = Contents(store)
-    print_verdicts([one for one in ledger(contents, studies=(study.name,)) if one.evidence.scale == scale])
+    print_verdicts([one for one in ledger(contents, studies=(study.name,)) if one.evidence.scale == scale], long=True)
     print_figure(draw_study(study, scale, contents, out))
     (page,) = write_report(contents, out, ("html",), claims=claim_rows(ledger(contents)))
     print(f"report: {page}")

@@ -7,7 +7,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recollect.cli.display.live import state_of
 from recollect.cli.options import Json, Sets, overrides, whole
+from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
@@ -16,8 +18,8 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 
 
 def size(
-    task: str = "mqar",
-    mixer: str = "attention",
+    task: TaskName = "mqar",
+    mixer: MixerName = "attention",
     *,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
@@ -27,7 +29,7 @@ def size(
         Parameter(help="find the width for so many numbers of state, such as 8192; at a given width d_state or heads"),
     ] = None,
     multiple: Annotated[int, Parameter(converter=whole, help="of which that width is a multiple")] = 8,
-    protocol: Annotated[str, Parameter(help="a preset of everything else")] = "laptop",
+    protocol: Annotated[ProtocolName, Parameter(help="a preset of everything else")] = "laptop",
     set_: Sets = (),
     json_: Json = False,
 ) -> None:
@@ -57,7 +59,7 @@ def size(
     spec, found = fitted(params, state, multiple, "model.d_model" in given, made)
     n_params, state_size = sizes(spec)
     names = ", ".join(f"{name} {value}" for name, value in found.items())
-    numbers = f"{n_params:,} parameters, state of {state_size:,} numbers"
+    numbers = f"{n_params:,} parameters, {state_of(state_size)}"
     plain = {"d_model": spec.model.d_model} | found | {"n_params": n_params, "state_size": state_size}
     print(json.dumps(plain) if json_ else f"{names}: {numbers}" if names else numbers)
 

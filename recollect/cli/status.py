@@ -4,19 +4,26 @@ import json
 import sys
 import time
 from collections import Counter
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
-from typing import Any
+from pathlib import Path
+from typing import Annotated, Any
 
-from rich.markup import escape
+from cyclopts import Parameter
+from rich.console import Group
+from rich.live import Live
 from rich.table import Table
 
 from recollect.cli.display.board import duration
-from recollect.cli.display.live import table_console
+from recollect.cli.display.console import console
 from recollect.cli.options import Json, StorePath
 from recollect.errors import plain
 from recollect.store import DEFAULT, DONE, STATUSES, Store
 from recollect.store.lock import Writer, who_writes
+
+WATCH_SECONDS = 2.0
+"""Between two looks at a store that is being watched."""
 
 
 @dataclass
@@ -56,19 +63,39 @@ def standings(store: Store, writer: Writer | None) -> list[Standing]:
     return found
 
 
-def status(*, store: StorePath = DEFAULT, json_: Json = False) -> None:
+def status(
+    *,
+    watch: Annotated[bool, Parameter(negative=(), help="look again and again, until nobody writes the store")] = False,
+    store: StorePath = DEFAULT,
+    json_: Json = False,
+) -> None:
     """Show for every study how many runs are done, running, failed or lost, how they ended, and what is left."""
-    writer = who_writes(store)
-    opened = Store(store)
-    found = standings(opened, writer)
-    opened.close()
-    if json_:
+    writer, found = look(store)
+    if watch:
+        with Live(shown(store, writer, found), console=console(), auto_refresh=False) as live:
+            while writer is not None:
+                time.sleep(WATCH_SECONDS)
+                writer, found = look(store)
+                live.update(shown(store, writer, found), refresh=True)
+    elif json_:
         head: dict[str, Any] = {"store": str(store), "writer": writer.name if writer else None}
         json.dump(head | {"studies": [vars(standing) | {"total": standing.total} for standing in found]}, sys.stdout)
         print()
-        return
-    print(f"store {store}: {f'written by {plain(writer.name)}' if writer else 'nobody is writing'}")
-    table_console().print(draw(found))
+    else:
+        console().print(shown(store, writer, found))
+
+
+def look(path: Path) -> tuple[Writer | None, list[Standing]]:
+    """Who writes a store, and how far its studies are."""
+    writer = who_writes(path)
+    with closing(Store(path)) as opened:
+        return writer, standings(opened, writer)
+
+
+def shown(path: Path, writer: Writer | None, found: list[Standing]) -> Group:
+    """All of it."""
+    who = f"written by {plain(writer.name)}" if writer else "nobody is writing"
+    return Group(f"store {path}: {who}", draw(found))
 
 
 def draw(found: list[Standing]) -> Table:
@@ -79,6 +106,6 @@ def draw(found: list[Standing]) -> Table:
         pace = "" if one.runs_per_hour is None else f"{one.runs_per_hour:.0f}"
         left = "" if one.seconds_left is None else duration(one.seconds_left)
         counts = [str(one.statuses[status] or "-") for status in STATUSES]
-        named = (escape(plain(text)) for text in (one.study or "(no study)", one.scale))
-        table.add_row(*named, str(one.total), *counts, escape(outcomes), pace, left)
+        named = (plain(text) for text in (one.study or "(no study)", one.scale))
+        table.add_row(*named, str(one.total), *counts, outcomes, pace, left)
     return table

@@ -7,9 +7,11 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from recollect.cli.display.console import tell
 from recollect.cli.display.live import Live, headline, summary
 from recollect.cli.display.watch import preflight_here
 from recollect.cli.options import CheckpointSeconds, Force, Json, Noncausal, Sets, StorePath, overrides, whole
+from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.spec import RunSpec, make_spec
 from recollect.store import DEFAULT, NoStore, Record, Store
 from recollect.sweep import Grid, sweep
@@ -18,8 +20,8 @@ from recollect.training.costs import check_memory
 
 
 def train(
-    task: str,
-    mixer: str,
+    task: TaskName,
+    mixer: MixerName,
     *,
     lr: Annotated[float | None, Parameter(help="peak learning rate")] = None,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
@@ -27,7 +29,7 @@ def train(
     seed: Annotated[int | None, Parameter(converter=whole, help="of everything random")] = None,
     steps: Annotated[int | None, Parameter(converter=whole, help="the budget")] = None,
     protocol: Annotated[
-        str, Parameter(help="a preset of everything else; `recollect protocols` lists them")
+        ProtocolName, Parameter(help="a preset of everything else; `recollect protocols` lists them")
     ] = "laptop",
     set_: Sets = (),
     allow_noncausal: Noncausal = False,
@@ -60,7 +62,7 @@ def train(
         json.dump(record.to_json(), sys.stdout)
         print()
     else:
-        print(*summary(record, fresh=known is None), sep="\n")
+        tell(*summary(record, fresh=known is None))
     return 0 if record.is_done else 1
 
 

@@ -9,11 +9,13 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Searching, stored
 from recollect.cli.display.watch import preflight_here
 from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
+from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
@@ -33,16 +35,16 @@ CHOSEN = {"train.lr": "give its range by --low and --high", "seed": "--first-see
 
 
 def window(
-    task: str,
+    task: TaskName,
     /,
-    *mixers: str,
+    *mixers: MixerName,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     steps: Annotated[
         int | None, Parameter(converter=whole, help="the budget of every run; a window is a window at so many steps")
     ] = None,
     protocol: Annotated[
-        str, Parameter(help="a preset of everything else; `recollect protocols` lists them")
+        ProtocolName, Parameter(help="a preset of everything else; `recollect protocols` lists them")
     ] = "laptop",
     set_: Sets = (),
     allow_noncausal: Noncausal = False,
@@ -158,14 +160,12 @@ def explain(cells: Mapping[str, CellSearch], path: Path, workers: int) -> None:
 
     known, todo = stored(path, Searching(STUDY, "", list(cells.items()))), list[RunSpec]()
     most = sum(cell.search.max_runs for cell in cells.values())
-    print(f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}  store {path}")
+    tell(f"window: at most {most} runs in {len(cells)} cell{'s' * (len(cells) > 1)}  store {path}")
     for name, cell in cells.items():
         first = replace(cell, ahead=SHOWN).next(known, [])
         spent = cell.spent(known, [])
         todo += [cell.spec] * (cell.search.max_runs - spent if first else 0)
-        lrs = ", ".join(f"{spec.train.lr:g}" for spec in first)
-        print(
-            f"  {name}: {spent} runs are there; {f'the next ones are at lr {lrs}' if first else 'the search is over'}"
-        )
+        lrs = ", ".join(f"{spec.train.lr:.3g}" for spec in first)
+        tell(f"  {name}: {spent} runs are there; {f'the next ones are at lr {lrs}' if first else 'the search is over'}")
     if todo:
         print_costs(todo, path, workers)

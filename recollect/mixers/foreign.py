@@ -28,10 +28,10 @@ class Foreign(Mixer):
             raise BadInput(f"mixer {self.name}: forward must return a tensor {tuple(x.shape)} (got {given})")
         return rows_at(y, at)
 
-    def state_size(self, length: int) -> int:
-        """Whatever the class itself says; 0 where it says nothing."""
+    def state_size(self, length: int) -> int | None:
+        """Whatever the class itself says; unknown where it says nothing."""
         state = getattr(self.inner, "state_size", None)
-        return int(state(length)) if callable(state) else 0
+        return int(state(length)) if callable(state) else None
 
 
 def load_class(options: ForeignOptions) -> type[nn.Module]:

@@ -36,8 +36,8 @@ class Mixer(nn.Module, ABC):
         """All rows (B, L, D), or only the rows `at` (B, Q) of them (B, Q, D)."""
 
     @abstractmethod
-    def state_size(self, length: int) -> int:
-        """Numbers that must be remembered to go on after `length` tokens."""
+    def state_size(self, length: int) -> int | None:
+        """Numbers that must be remembered to go on after `length` tokens; None where nobody knows."""
 
 
 class MatrixMixer(Mixer):

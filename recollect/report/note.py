@@ -23,7 +23,7 @@ def note(records: Sequence[Record], scale: str, select: Select = "validation") -
         f"budget {span(spec.train.steps for spec in specs)} steps",
         seeds(done),
         f"scale {scale}" if scale else "",
-        how_chosen(select),
+        how_chosen(select, records),
         "with a mixer that looks ahead" if any(spec.model.noncausal for spec in specs) else "",
     ]
     return "; ".join(filter(None, parts))

@@ -1,6 +1,6 @@
 """What a run says while it goes on: plain values that pass through a pipe as JSON."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 
@@ -26,10 +26,11 @@ class Point:
 
 @dataclass(frozen=True)
 class Progressed:
-    """A sign of life between two points."""
+    """A sign of life between two points, with the training's loss and accuracy since the last one where known."""
 
     run: str
     step: int
+    values: dict[str, float | None] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

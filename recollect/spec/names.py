@@ -7,7 +7,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
-from recollect.spec.files import pin
+from recollect.spec.files import classes, pin
 from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
 
 
@@ -15,6 +15,8 @@ def mixer_options(name: str, options: dict[str, Any]) -> MixerOptions:
     """The checked options of a mixer that is known by name, by `file.py:Class` or by `package.module:Class`."""
     if ":" in name:
         return foreign_options(name, options)
+    if name.endswith(".py"):
+        raise no_class(name, "mixer")
     kind = MIXERS.find(name)
     for option in options:
         if option not in kind.model_fields:
@@ -23,6 +25,13 @@ def mixer_options(name: str, options: dict[str, Any]) -> MixerOptions:
         return kind.model_validate({"name": name, **options})
     except ValidationError as error:
         raise sentence(error, f"mixer {name}") from None
+
+
+def no_class(name: str, what: str) -> BadInput:
+    """The sentence for a file that is named without the class in it."""
+    found = [f"`:{cls}`" for cls in classes(Path(name))]
+    which = f"add {' or '.join(found)}" if found else f"write {name}:Class"
+    return BadInput(f"{what}: '{name}' names a file and no class in it; {which}")
 
 
 def foreign_options(name: str, options: dict[str, Any]) -> ForeignOptions:

@@ -302,14 +302,17 @@ class Store:
         ]
         return [record for record in read if record is not None]
 
-    def lines(self, cell: str | None = None) -> list[Line]:
-        """All runs, or those of a cell, oldest first; those that cannot be read are noted in `unreadable`.
+    def lines(self, cell: str | None = None, *, study: str | None = None) -> list[Line]:
+        """All runs, or those of a cell or a study, oldest first; what cannot be read is noted in `unreadable`.
 
         Of the runs of one cell, which differ in learning rate and seed only, one spec is checked whole.
         """
-        query = "SELECT id, cell, spec, status, outcome, result FROM runs WHERE ? IN (cell, '') ORDER BY created, id"
+        query = (
+            "SELECT id, cell, spec, status, outcome, result FROM runs WHERE ? IN (cell, '') "
+            "AND (? IS NULL OR id IN (SELECT run FROM study_runs WHERE study = ?)) ORDER BY created, id"
+        )
         sound, found = set[str](), list[Line]()
-        for row in self.db.execute(query, (cell or "",)).fetchall():
+        for row in self.db.execute(query, (cell or "", study, study)).fetchall():
             try:
                 if row["cell"] not in sound:
                     RunSpec.model_validate_json(row["spec"])

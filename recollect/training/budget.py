@@ -24,7 +24,10 @@ class Budget:
         """What a spec's model takes of it."""
         from recollect.training.model import sizes
 
-        return sizes(spec)[self.kind]
+        used = sizes(spec)[self.kind]
+        if used is None:
+            raise BadInput(f"{self.asked_by}: the state of {spec.model.mixer_name} is unknown; give it a `state_size`")
+        return used
 
     def says(self, numbers: int) -> str:
         """In words."""

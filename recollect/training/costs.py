@@ -2,8 +2,9 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
@@ -11,11 +12,12 @@ from recollect.spec import RunSpec
 ACTIVATIONS = 8
 """Numbers that a layer keeps for each of its inputs until the backward pass, at the least."""
 
-STEPS = 3
-BUDGET = 20.0
-"""Seconds of measuring, cheapest cell first, after which further cells are scaled from those that were measured."""
-LARGEST = 1e11
-"""Parameters times tokens of the largest step that is measured: some ten seconds."""
+STEPS = 2
+BUDGET = 3.0
+"""Seconds of measuring, after which further cells are scaled from those that were measured."""
+LARGEST = 2e9
+"""Parameters times tokens of the largest step that is measured, some tenths of a second: one with more takes part of
+its batch."""
 
 
 def weights(spec: RunSpec) -> int:
@@ -60,31 +62,44 @@ class Costs:
     cells: int
 
 
-def costs(specs: Sequence[RunSpec], known: Mapping[str, float]) -> Costs:
+def costs(cells: Mapping[str, RunSpec], runs: Mapping[str, int], known: Mapping[str, float]) -> Costs:
     """The smallest and largest model, and the time of all runs from stored runs of a cell or a few measured steps.
 
-    `known` is cell -> seconds of a finished run.
+    `runs` is cell -> how many, `known` is cell -> seconds of a finished run.
     """
     from recollect.training.model import sizes
 
-    cells: dict[str, list[RunSpec]] = {}
-    for spec in specs:
-        cells.setdefault(spec.cell, []).append(spec)
-    params = {cell: sizes(runs[0])[0] for cell, runs in cells.items()}
-    work = {cell: params[cell] * tokens(runs[0]) for cell, runs in cells.items()}
+    cell_of = {spec: cell for cell, spec in cells.items()}
+    params = {cell: sizes(spec)[0] for cell, spec in cells.items()}
+    work = {cell: params[cell] * tokens(spec) for cell, spec in cells.items()}
     seconds = {cell: known[cell] for cell in cells if cell in known}
     until = time.monotonic() + BUDGET
-    step = {cell: work[cell] / runs[0].train.steps for cell, runs in cells.items()}
-    measurable = [cell for cell, runs in cells.items() if on_this_cpu(runs[0]) and cell not in seconds]
-    for cell in sorted(measurable, key=step.__getitem__):
-        if step[cell] <= LARGEST and (not seconds or time.monotonic() < until):
-            seconds[cell] = time_run(cells[cell][0])
+    for spec in by_turns(sorted(cells.values(), key=lambda spec: work[cell_of[spec]] / spec.train.steps)):
+        cell = cell_of[spec]
+        if on_this_cpu(spec) and cell not in seconds and (not seconds or time.monotonic() < until):
+            seconds[cell] = time_run(spec, params[cell])
     span = (min(params.values()), max(params.values()))
     if not seconds:
         return Costs(span, None, 0, len(cells))
-    pace = sum(seconds.values()) / sum(work[cell] for cell in seconds)
-    total = sum(seconds.get(cell, pace * work[cell]) * len(runs) for cell, runs in cells.items())
+    total = sum(runs[cell] * scaled(cell, cells, seconds, work) for cell in cells)
     return Costs(span, total, len(seconds), len(cells))
+
+
+def by_turns(specs: Iterable[RunSpec]) -> list[RunSpec]:
+    """The first of every mixer, then the second of every one, ...: whoever stops early has seen them all."""
+    groups: dict[str, list[RunSpec]] = {}
+    for spec in specs:
+        groups.setdefault(spec.model.mixer_name, []).append(spec)
+    return [spec for turn in zip_longest(*groups.values()) for spec in turn if spec is not None]
+
+
+def scaled(cell: str, cells: Mapping[str, RunSpec], seconds: Mapping[str, float], work: Mapping[str, float]) -> float:
+    """The time of a run of a cell: its own, or by its size from measured ones of its mixer, or of all without one."""
+    if cell in seconds:
+        return seconds[cell]
+    mixer = cells[cell].model.mixer_name
+    alike = [other for other in seconds if cells[other].model.mixer_name == mixer] or list(seconds)
+    return work[cell] * sum(seconds[other] for other in alike) / sum(work[other] for other in alike)
 
 
 def on_this_cpu(spec: RunSpec) -> bool:
@@ -92,20 +107,29 @@ def on_this_cpu(spec: RunSpec) -> bool:
     return spec.compute.device == "cpu" and not spec.compute.compile
 
 
-def time_run(spec: RunSpec) -> float:
-    """Seconds of a whole run, from a few steps and one evaluation."""
+def time_run(spec: RunSpec, n_params: int) -> float:
+    """Seconds of a whole run, from a few steps and one evaluation, of so many rows as take little time."""
     from recollect.tasks import make_task
     from recollect.training.execute import initial_model, prepare
     from recollect.training.trainer import Trainer
 
-    prepare(spec)
-    trainer = Trainer(spec, make_task(spec.task), initial_model(spec))
+    train, task = spec.train, spec.task
+    few = max(1, int(LARGEST / (n_params * task.length)))
+    batch, judged = min(few, train.batch_size), min(few, task.validation_rows)
+    part = spec.model_copy(
+        update={
+            "train": train.model_copy(update={"batch_size": batch}),
+            "task": task.model_copy(update={"rows": "fresh", "validation_rows": judged}),
+        }
+    )
+    prepare(part)
+    trainer = Trainer(part, make_task(part.task), initial_model(part))
     trainer.step()
     start = time.perf_counter()
     for _ in range(STEPS):
         trainer.step()
     stepped = time.perf_counter()
     trainer.point()
-    evaluated = time.perf_counter()
-    train = spec.train
-    return (stepped - start) / STEPS * train.steps + (evaluated - stepped) * (train.steps // train.eval_every + 1)
+    evaluated = (time.perf_counter() - stepped) * task.validation_rows / judged
+    step = (stepped - start) / STEPS * train.batch_size / batch
+    return step * train.steps + evaluated * (train.steps // train.eval_every + 1)

@@ -5,6 +5,8 @@ larger of arithmetic, memory and launches, if they overlap and each is done at i
 other, arithmetic and memory at half of their peak, launches at a slow host's.
 """
 
+import time
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import torch
@@ -16,11 +18,14 @@ from torch.utils.flop_counter import flop_registry
 from recollect.spec import RunSpec
 from recollect.tasks import make_task
 from recollect.tasks.streams import generator
+from recollect.training.costs import by_turns, tokens, weights
 from recollect.training.feed import Rows
 from recollect.training.model import build_model
 from recollect.training.trainer import EVALUATION_ROWS, loss_at
 
 NO_KERNEL = ("_unsafe_view", "profiler::", "empty", "new_empty", "detach", "lift_fresh", "alias", "resize", "set_")
+BUDGET = 3.0
+"""Seconds of counting, after which further cells are scaled from those that were counted."""
 ADAMW = 7
 """Numbers that AdamW reads and writes for a parameter, in two kernels."""
 
@@ -55,6 +60,14 @@ class Work(NamedTuple):
         sums, memory = self.flops / card.flops[precision], self.bytes / card.bandwidth
         fast, slow = (self.launches * seconds for seconds in card.launch)
         return max(sums, memory, fast), 2 * (sums + memory) + slow
+
+    def scaled(self, from_: RunSpec, to: RunSpec) -> "Work":
+        """Of a step of another size: arithmetic goes with the weights, bytes with the width, both with the tokens."""
+        rows = to.train.batch_size * to.task.length / (from_.train.batch_size * from_.task.length)
+        wider = to.model.d_model * to.model.n_layers / (from_.model.d_model * from_.model.n_layers)
+        return Work(
+            round(self.flops * rows * weights(to) / weights(from_)), round(self.bytes * rows * wider), self.launches
+        )
 
 
 class Counted(TorchDispatchMode):
@@ -99,10 +112,28 @@ def count_step(spec: RunSpec) -> Work:
     return Work(seen.flops, seen.bytes + 4 * ADAMW * model.n_params(), seen.count + 2)
 
 
-def gpu_hours(spec: RunSpec, card: Card = A100) -> tuple[float, float]:
+def gpu_hours(spec: RunSpec, work: Work | None = None, card: Card = A100) -> tuple[float, float]:
     """Hours of a run to its budget, at least and at most; an evaluation costs a third of the steps of as many rows."""
     train = spec.train
     parts = -(-spec.task.validation_rows // EVALUATION_ROWS) * EVALUATION_ROWS / train.batch_size
     steps = train.steps + (train.steps // train.eval_every + 1) * parts / 3
-    low, high = (steps * seconds / 3600 for seconds in count_step(spec).seconds(card, spec.compute.precision))
+    low, high = (steps * seconds / 3600 for seconds in (work or count_step(spec)).seconds(card, spec.compute.precision))
     return low, high
+
+
+def count_cells(specs: Sequence[RunSpec]) -> tuple[dict[RunSpec, Work], int]:
+    """The work of a step of every cell, each given by a run, and how many were counted within the budget.
+
+    The largest of every mixer come first: they take most of the time. The others are scaled from the next larger one.
+    """
+    found: dict[RunSpec, Work] = {}
+    last: dict[str, RunSpec] = {}
+    counted, until = 0, time.monotonic() + BUDGET
+    for spec in by_turns(sorted(specs, key=lambda spec: weights(spec) * tokens(spec), reverse=True)):
+        if spec.model.mixer_name in last and time.monotonic() > until:
+            larger = last[spec.model.mixer_name]
+            found[spec] = found[larger].scaled(larger, spec)
+        else:
+            found[spec], counted = count_step(spec), counted + 1
+            last[spec.model.mixer_name] = spec
+    return found, counted

@@ -61,7 +61,7 @@ def train(spec: RunSpec, folder: Path | None, checkpoint_seconds: float | None) 
             yield Point(spec.id, trainer.progress.step, point)
         elif now - shown >= SIGN_OF_LIFE:
             shown = now
-            yield Progressed(spec.id, trainer.progress.step)
+            yield Progressed(spec.id, trainer.progress.step, trainer.since())
     result = conclude(trainer, task)
     if folder is not None:
         checkpoint.save_weights(trainer.model, folder / WEIGHTS)

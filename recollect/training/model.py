@@ -119,9 +119,10 @@ class Model(nn.Module):
         """Trainable numbers, each counted once."""
         return sum(p.numel() for p in self.parameters())
 
-    def state_size(self) -> int:
-        """Numbers that all layers must remember at the end of a row."""
-        return sum(block.mixer.state_size(self.length) for block in self.blocks)  # type: ignore[union-attr, operator]
+    def state_size(self) -> int | None:
+        """Numbers that all layers must remember at the end of a row; None where that of one is not known."""
+        sizes = [block.mixer.state_size(self.length) for block in self.blocks]  # type: ignore[union-attr, operator]
+        return None if None in sizes else sum(sizes)
 
 
 def build_model(spec: RunSpec) -> Model:
@@ -129,8 +130,8 @@ def build_model(spec: RunSpec) -> Model:
     return Model(spec.model, spec.task.vocab_size, spec.task.length, spec.compute.kernel)
 
 
-def sizes(spec: RunSpec) -> tuple[int, int]:
-    """Parameters and state size of a spec's model, without its memory."""
+def sizes(spec: RunSpec) -> tuple[int, int | None]:
+    """Parameters and state size (None: unknown) of a spec's model, without its memory."""
     with torch.device("meta"):
         model = build_model(spec)
     return model.n_params(), model.state_size()

@@ -210,6 +210,15 @@ class Trainer:
         progress.batches += 1
         progress.answers += rows.strings
 
+    def since(self) -> dict[str, float | None]:
+        """Loss and accuracy of the steps since the last point, as far as they are known without asking the device."""
+        progress = self.progress
+        known = progress.batches > 0 and self.model.device.type == "cpu"
+        return {
+            "train_loss": finite(progress.loss_sum / progress.batches) if known else None,
+            "train_accuracy": progress.right / progress.answers if known and progress.answers else None,
+        }
+
     def point(self) -> dict[str, float | None]:
         """The point of the curves at this step: training since the last one, validation now; may stop the run."""
         progress = self.progress

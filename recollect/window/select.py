@@ -38,9 +38,20 @@ class Choice:
         return statistics.stdev(self.accuracies) if len(self.accuracies) > 1 else None
 
 
-def how_chosen(select: Select) -> str:
-    """The small print where a choice was not made on validation rows, empty for the rule."""
-    return "" if select == "validation" else f"lr chosen on the {select} rows"
+def how_chosen(select: Select, records: Iterable[Record] = ()) -> str:
+    """The small print where a choice was not made on validation rows, empty for the rule.
+
+    A search chooses on validation rows, whatever is asked: nothing is said of cells whose rate it found.
+    """
+    searched = [is_searched(runs) for runs in by_cell(records).values()]
+    if select == "validation" or (searched and all(searched)):
+        return ""
+    return f"lr chosen on the {select} rows" + ", but where it was searched" * any(searched)
+
+
+def is_searched(records: Iterable[Record]) -> bool:
+    """Whether a search chose the learning rate of a cell."""
+    return any(record.tells == ACCURACY for record in records)
 
 
 def accuracy(record: Record, rows: Select = "test") -> float:
@@ -94,7 +105,8 @@ def choose(records: Sequence[Record], select: Select = "validation") -> Choice |
     lr = best[(len(best) - 1) // 2]
     runs = rates[lr]
     seeds, accuracies = tuple(run.spec.seed for run in runs), tuple(accuracy(run) for run in runs)
-    return Choice(runs[0].cell, lr, select, seeds, accuracies)
+    rows: Select = "validation" if is_searched(runs) else select
+    return Choice(runs[0].cell, lr, rows, seeds, accuracies)
 
 
 def narrowest(records: Sequence[Record], select: Select = "validation") -> list[Record]:

@@ -327,12 +327,12 @@ def test_the_ledger_judges_runs_from_anywhere_and_some_studies_only() -> None:
     assert ledger(runs, "test", studies=("conv",))[0].evidence.budget().endswith("; lr chosen on the test rows")
 
 
-def test_the_ledger_is_printed_with_and_without_a_store(
+def test_the_ledger_is_printed_and_a_store_that_is_not_there_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert call("claims", "--json") == 0
-    assert {entry["verdict"] for entry in json.loads(capsys.readouterr().out)} == {"open"}
+    assert call("claims", "--json") == 2
+    assert "no store at recollect.db" in capsys.readouterr().err
     store = Store(tmp_path / "recollect.db", create=True)
     found = evidence(STUDIES["table2"], levels(attention=0.2, other=0.99))
     for label, runs in found.runs.items():
@@ -342,8 +342,18 @@ def test_the_ledger_is_printed_with_and_without_a_store(
         store.link("table2", "laptop", {run.id: label for run in runs})
     assert {v.claim.number for v in ledger(Contents(store)) if v.finding.word == "supported"} == {28, 34, 35}
     store.close()
+    assert call("claims", "28", "--json") == 0
+    (entry,) = json.loads(capsys.readouterr().out)
+    assert (entry["verdict"], entry["scale"]) == ("supported", "laptop")
+    assert call("claims") == 0
+    short = capsys.readouterr().out.splitlines()
+    assert len(short) == len(CLAIMS) + 2
+    assert short[28].split()[:3] == ["28", "supported", "laptop"]
+    assert short[-1] == "3 supported, 2 contradicted, 37 open"
+    rule = set(CLAIMS[28].rule.split())
+    assert not rule <= set(" ".join(short).split())
     assert call("claims", "28", "--rules") == 0
-    assert "supported at scale laptop" in " ".join(capsys.readouterr().out.split())
+    assert rule <= set(capsys.readouterr().out.split())
     assert call("claims", "43") == 2
     assert "there is no claim 43; allowed: 1 to 42" in capsys.readouterr().err
 

@@ -192,9 +192,17 @@ def test_status_tells_pace_and_rest_only_while_somebody_writes(tmp_path: Path) -
 def test_the_board_follows_every_run(capsys: Capsys) -> None:
     board = Board({run: f"name of {run}" for run in "abc"}, done=1, retries=1)
     result = {"outcome": "solved", "test_accuracy": 1.0}
-    events = [Started("a", 0, 9, {}), Started("b", 3, 9, {}), Point("a", 4, {"train_loss": 0.5}), Progressed("b", 5)]
+    events = [
+        Started("a", 0, 9, {}),
+        Started("b", 3, 9, {}),
+        Point("a", 4, {"train_loss": 0.5}),
+        Progressed("b", 5, {"train_accuracy": 0.25}),
+    ]
     assert [board.hear(event) for event in events] == ["", "", "", ""]
-    assert [(line.step, line.values) for line in board.under_way.values()] == [(4, "train loss 0.500"), (5, "")]
+    assert [(line.step, str(line.latest)) for line in board.under_way.values()] == [
+        (4, "train loss 0.500 (step 4)"),
+        (5, "train accuracy 0.250"),
+    ]
     assert board.hear(Lost("a", "gone")).endswith("was lost: gone; trying again")
     assert board.hear(Lost("a", "gone")).endswith("was lost: gone")
     assert "raised: ValueError: no" in board.hear(Failed("b", "Traceback\n  x\nValueError: no\n"))

@@ -39,6 +39,17 @@ def test_choosing_on_the_test_rows_is_an_option_with_a_label() -> None:
     assert how_chosen(choice.select) == "lr chosen on the test rows"
 
 
+def test_a_rate_that_a_search_found_was_not_chosen_on_the_test_rows() -> None:
+    searched = [replace(run, tells="accuracy" if run.spec.train.lr == 0.1 else "window") for run in RUNS]
+    choice = choose(searched, "test")
+    assert choice is not None
+    assert (choice.lr, choice.select) == (0.1, "validation")
+    assert how_chosen("test", searched) == ""
+    other = [record_of(tiny(model__d_model=16, seed=seed), 0.5, "partial") for seed in (1, 2)]
+    assert how_chosen("test", [*searched, *other]) == "lr chosen on the test rows, but where it was searched"
+    assert how_chosen("test", RUNS) == "lr chosen on the test rows"
+
+
 def test_the_middle_of_equally_good_learning_rates_is_chosen() -> None:
     choice = choose([told(lr, 1, 1.0, 1.0) for lr in (0.1, 0.2, 0.3)])
     assert choice is not None

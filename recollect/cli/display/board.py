@@ -5,7 +5,7 @@ import time
 from collections import Counter, deque
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from rich.console import Console, Group
 from rich.live import Live
@@ -13,7 +13,8 @@ from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
-from recollect.cli.display.live import PLAIN_SECONDS, describe
+from recollect.cli.display.console import console as make_console
+from recollect.cli.display.live import PLAIN_SECONDS, Latest
 from recollect.spec.events import Done, Event, Failed, Lost, Point, Progressed, Started
 
 LINES, LAST = 16, 5
@@ -26,7 +27,7 @@ class Line:
     name: str
     steps: int
     step: int
-    values: str = ""
+    latest: Latest = field(default_factory=Latest)
 
 
 class Board:
@@ -62,9 +63,11 @@ class Board:
                 self.under_way[run] = Line(name, steps, step)
                 return f"run {run} ({name}): {notice}" if notice else ""
             case Point(run, step, values):
-                self.under_way[run].step, self.under_way[run].values = step, describe(values)
-            case Progressed(run, step):
                 self.under_way[run].step = step
+                self.under_way[run].latest.point(step, values)
+            case Progressed(run, step, values):
+                self.under_way[run].step = step
+                self.under_way[run].latest.progressed(values)
             case Done(run, result, seconds):
                 accuracy = f"test accuracy {result['test_accuracy']:.1%}"
                 self._end(run, result["outcome"], f"{name}: {result['outcome']}, {accuracy} ({seconds:.0f} s)")
@@ -104,7 +107,7 @@ class Board:
         bar.add_row(ProgressBar(self.total, self.ended, width=30), Text(self.sentence()))
         lines = Table.grid(padding=(0, 2))
         for line in list(self.under_way.values())[:LINES]:
-            lines.add_row(Text(f"  {line.name}"), Text(f"step {line.step}/{line.steps}"), Text(line.values))
+            lines.add_row(Text(f"  {line.name}"), Text(f"step {line.step}/{line.steps}"), Text(str(line.latest)))
         hidden = len(self.under_way) - LINES
         more = [Text(f"  and {hidden} more")] if hidden > 0 else []
         return Group(bar, lines, *more, *(Text(line, style="dim", overflow="ellipsis") for line in self.last))
@@ -113,7 +116,7 @@ class Board:
 @contextmanager
 def show(board: Board) -> Iterator["Watcher"]:
     """Keep the board in view."""
-    console = Console(stderr=True, highlight=False, soft_wrap=True)
+    console = make_console(stderr=True)
     if not console.is_terminal:
         yield Watcher(board, console, live=False)
         return
@@ -131,7 +134,7 @@ class Watcher:
     def hear(self, event: Event) -> None:
         """Print trouble at once, and where nothing is drawn a line every 30 seconds."""
         if trouble := self.board.hear(event):
-            self.console.print(trouble, markup=False)
+            self.console.print(trouble)
         if not self.live and time.monotonic() - self.spoken >= PLAIN_SECONDS:
             self.spoken = time.monotonic()
             print(self.board.sentence(), file=sys.stderr, flush=True)
@@ -139,7 +142,7 @@ class Watcher:
 
 def duration(seconds: float) -> str:
     """A time in the unit that fits."""
-    for unit, size in (("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
+    for unit, size in (("years", 31_557_600.0), ("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
             return f"{seconds / size:.1f} {unit}"
     return f"{seconds:.0f} s"

@@ -2,10 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from recollect.cli.display.board import duration
+from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Searching
 from recollect.cli.display.watch import describe_case
 from recollect.spec import RunSpec
@@ -26,33 +27,33 @@ LONG = 86400.0
 def report(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int) -> None:
     """Print the number of runs, parameters, time, and the first specs."""
     cells = len({case.spec.cell for case in chosen})
-    print(f"{what.name}: {len(chosen)} runs in {cells} cells, {len(todo)} to do  store {store}")
+    tell(f"{what.name}: {len(chosen):,} runs in {cells} cells, {len(todo):,} to do  store {store}")
     print_designs(what)
     if not todo:
         return
     for line in spans([case.spec for case in chosen]):
-        print(line)
+        tell(line)
     print_costs([case.spec for case in todo], store, workers)
     for case in todo[:SHOWN]:
-        print(f"\n{case.spec.id}  {describe_case(case)}")
+        tell("", f"{case.spec.id}  {describe_case(case)}")
         for part, value in case.spec.model_dump(mode="json").items():
             fields = flatten(value) if isinstance(value, dict) else {"": value}
-            print(f"  {part}: " + ", ".join(f"{key} {json.dumps(field)}".strip() for key, field in fields.items()))
+            tell(f"  {part}: " + ", ".join(f"{key} {json.dumps(field)}".strip() for key, field in fields.items()))
 
 
 def report_search(what: Sweep, searching: Searching, known: Sequence[Record], store: Path, workers: int) -> None:
     """The same of a search, which does not know its runs beforehand: how many there may be, and which come first."""
     most = sum(cell.most(known) for _, cell in searching.cells)
     spent = sum(cell.spent(known, []) for _, cell in searching.cells)
-    print(f"{what.name}: at most {most} runs in {len(searching.cells)} cells, {spent} done  store {store}")
+    tell(f"{what.name}: at most {most:,} runs in {len(searching.cells)} cells, {spent:,} done  store {store}")
     print_designs(what)
     todo: list[RunSpec] = []
     for label, cell in searching.cells:
         if found := cell.next(known, []):
             todo += [cell.spec] * (cell.most(known) - cell.spent(known, []))
-            print(f"  {describe_case(Case(label, found[0]))} is next; {cell.spent(known, [])} runs are there")
+            tell(f"  {describe_case(Case(label, found[0]))} is next; {cell.spent(known, [])} runs are there")
     for line in spans([cell.spec for _, cell in searching.cells]):
-        print(line)
+        tell(line)
     if todo:
         print_costs(todo, store, workers)
 
@@ -61,7 +62,7 @@ def print_designs(what: Sweep) -> None:
     """What each way to get learning rates costs, in runs of all cells."""
     counts = {design: what.runs(design) for design in DESIGNS}
     told = (f"{design} {low:,}" + f" to {high:,}" * (high > low) for design, (low, high) in counts.items())
-    print(f"  --design: {', '.join(told)} runs")
+    tell(f"  --design: {', '.join(told)} runs")
 
 
 def print_costs(specs: Sequence[RunSpec], store: Path, workers: int) -> None:
@@ -70,38 +71,41 @@ def print_costs(specs: Sequence[RunSpec], store: Path, workers: int) -> None:
         known = Store(store).seconds_by_cell()
     except NoStore:
         known = {}
-    found = costs(specs, known)
+    runs, cells = Counter[str](), dict[str, RunSpec]()
+    for spec in specs:
+        cell = spec.cell
+        cells[cell], runs[cell] = spec, runs[cell] + 1
+    found = costs(cells, runs, known)
     low, high = found.n_params
-    print(f"parameters: {low:,}" + (f" to {high:,}" if high > low else ""))
-    print(f"workers: {workers}, each with {threads(specs)} of this machine's {cores()} cores; --workers changes it")
+    tell(f"parameters: {low:,}" + (f" to {high:,}" if high > low else ""))
+    tell(f"workers: {workers}, each with {threads(specs)} of this machine's {cores()} cores; --workers changes it")
     if slow := advice(specs):
-        print(slow)
+        tell(slow)
     devices = sorted({spec.compute.device for spec in specs if spec.compute.device != "cpu"})
     if found.seconds is not None:
-        print(
+        tell(
             f"time: about {duration(found.seconds / workers)} with {workers} worker{'s' * (workers > 1)}, "
             f"if every run uses its whole budget ({how_known(found.measured, found.cells)})"
         )
-    elif devices:
-        print(f"time: not measured, as --dry-run never uses the device ({', '.join(devices)})")
     else:
-        print("time: not measured, as a step of these models takes too long here")
+        tell(f"time: not measured, as --dry-run never uses the device ({', '.join(devices)})")
     if found.seconds is None or found.seconds > LONG:
-        print_hours(specs)
+        print_hours(list(cells.items()), runs)
 
 
-def print_hours(specs: Sequence[RunSpec]) -> None:
+def print_hours(cells: Sequence[tuple[str, RunSpec]], runs: Mapping[str, int]) -> None:
     """Print what an A100 would take, each precision by its own peak."""
-    from recollect.training.counts import A100, gpu_hours
+    from recollect.training.counts import A100, count_cells, gpu_hours
 
-    for precision, group in grouped((spec.compute.precision, spec) for spec in specs).items():
-        runs = Counter(spec.cell for spec in group)
-        cells = {spec.cell: spec for spec in group}
-        low, high = (
-            sum(hours)
-            for hours in zip(*([runs[c] * h for h in gpu_hours(spec)] for c, spec in cells.items()), strict=True)
+    work, counted = count_cells([spec for _, spec in cells])
+    how = "shapes" if counted == len(work) else f"the shapes of {counted} of {len(work)} cells"
+    for precision, group in grouped((spec.compute.precision, (cell, spec)) for cell, spec in cells).items():
+        hours = [[runs[cell] * each for each in gpu_hours(spec, work[spec])] for cell, spec in group]
+        low, high = (sum(bound) for bound in zip(*hours, strict=True))
+        tell(
+            f"GPU-hours: {low:,.0f} to {high:,.0f} ({duration(3600 * low)} to {duration(3600 * high)} of one card), "
+            f"counted on {how}, not measured ({A100.about(precision)})"
         )
-        print(f"GPU-hours: {low:,.1f} to {high:,.1f}, counted on shapes, not measured ({A100.about(precision)})")
 
 
 def threads(specs: Sequence[RunSpec]) -> str:

@@ -2,14 +2,13 @@
 
 import json
 import math
-import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
 from rich.table import Table
 
-from recollect.cli.display.live import table_console
+from recollect.cli.display.console import console, tell, width
 from recollect.cli.display.plot import plot
 from recollect.cli.options import print_figure
 from recollect.report.layout import Print
@@ -29,9 +28,9 @@ def show_found(found: Sequence[Found], folder: Path, how: Print, *, plain: bool)
     for one in found:
         print_one(one)
     if len(found) > 1:
-        table_console().print(table(found))
+        console().print(table(found))
         print("\nprobability that the window of the row is wider than that of the column")
-        table_console().print(matrix(found))
+        console().print(matrix(found))
         print()
     print_figure(files)
 
@@ -39,9 +38,8 @@ def show_found(found: Sequence[Found], folder: Path, how: Print, *, plain: bool)
 def print_one(found: Found) -> None:
     """Words, costs and plot of one cell."""
     model = found.spec.model
-    print(f"{found.label}, {model.n_layers} x {model.d_model}, {found.spec.task.name}. {found.window}")
-    print(found.cost())
-    print(f"\n{plot(found.window, shutil.get_terminal_size().columns)}\n")
+    tell(f"{found.label}, {model.n_layers} x {model.d_model}, {found.spec.task.name}. {found.window}")
+    tell(found.cost(), "", plot(found.window, width()), "")
 
 
 def table(found: Sequence[Found]) -> Table:

@@ -2,13 +2,14 @@
 
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from types import TracebackType
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
 from typing_extensions import Self
 
+from recollect.cli.display.console import console
 from recollect.spec import RunSpec
 from recollect.spec.events import Done, Event, Failed, Lost, Point, Progressed, Started
 from recollect.store import Record, Store
@@ -16,21 +17,16 @@ from recollect.store import Record, Store
 PLAIN_SECONDS = 30.0
 
 
-def table_console() -> Console:
-    """Standard output for tables: as wide as the terminal, or as wide as they are where there is none."""
-    return Console(highlight=False) if sys.stdout.isatty() else Console(highlight=False, width=10_000)
-
-
 class Live:
     """Listens to events and shows them; `quiet` shows nothing."""
 
     def __init__(self, store: Store, total: int, *, quiet: bool = False, what: str = "steps") -> None:
         self.store, self.total, self.quiet, self.what = store, total, quiet, what
-        self.console = Console(stderr=True, highlight=False, soft_wrap=True)
+        self.console = console(stderr=True)
         self.bar: Progress | None = None
         self.task: TaskID | None = None
         self.spoken = time.monotonic()
-        self.last = ""
+        self.latest = Latest()
         if self.console.is_terminal and not quiet:
             columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn()
             self.bar = Progress(*columns, console=self.console, transient=True)
@@ -50,7 +46,7 @@ class Live:
     def say(self, text: str) -> None:
         """A line that stays."""
         if not self.quiet:
-            self.console.print(text, markup=False)
+            self.console.print(text)
 
     def begin(self, spec: RunSpec) -> None:
         """Name the run and the store."""
@@ -64,9 +60,11 @@ class Live:
             case Started(_, step, steps, _, notice) if notice or step:
                 self.say(notice or f"goes on from step {step} of {steps}")
             case Point(_, step, values):
-                self.show(step, describe(values), force=True)
-            case Progressed(_, step):
-                self.show(step, self.last)
+                self.latest.point(step, values)
+                self.show(step, describe(values) if self.bar is None else str(self.latest), force=True)
+            case Progressed(_, step, values):
+                self.latest.progressed(values)
+                self.show(step, str(self.latest))
             case Failed(run, error):
                 self.say(f"run {run} raised:\n{error.rstrip()}")
             case Lost(run, reason):
@@ -76,7 +74,6 @@ class Live:
 
     def show(self, done: int, text: str, force: bool = False) -> None:
         """Move the bar, or print a line when one is due."""
-        self.last = text
         if self.bar is not None and self.task is not None:
             self.bar.update(self.task, completed=done, description=text)
         elif not self.quiet and (force or time.monotonic() - self.spoken >= PLAIN_SECONDS):
@@ -89,10 +86,37 @@ def headline(spec: RunSpec, store: Path) -> str:
     return f"run {spec.id}  store {store}"
 
 
-def describe(values: dict[str, float | None]) -> str:
-    """A point in a few words."""
-    names = {"train_loss": "train loss", "validation_loss": "val loss", "validation_accuracy": "val accuracy"}
+NAMES = {"train_loss": "train loss", "train_accuracy": "train accuracy"}
+JUDGED = {"train_loss": "train loss", "validation_loss": "val loss", "validation_accuracy": "val accuracy"}
+
+
+def describe(values: Mapping[str, float | None]) -> str:
+    """A point in a few words; one between two evaluations has training's numbers only."""
+    names = JUDGED if "validation_loss" in values else NAMES
     return "  ".join(f"{text} {value:.3f}" for key, text in names.items() if (value := values.get(key)) is not None)
+
+
+class Latest:
+    """What is known of a run under way: of training now, of validation at the last evaluation after step 0."""
+
+    def __init__(self) -> None:
+        self.now = self.judged = ""
+
+    def point(self, step: int, values: Mapping[str, float | None]) -> None:
+        """An evaluation; that of a model that has not learned yet would stand there as if it were its accuracy."""
+        self.now, self.judged = "", f"{describe(values)} (step {step})" if step else ""
+
+    def progressed(self, values: Mapping[str, float | None]) -> None:
+        """A sign of life."""
+        self.now = describe(values) or self.now
+
+    def __str__(self) -> str:
+        return "  ".join(filter(None, (self.now, self.judged)))
+
+
+def state_of(numbers: int | None) -> str:
+    """A state in words; that of a user's mixer is known where its class tells it."""
+    return "state unknown" if numbers is None else f"state of {numbers:,} numbers"
 
 
 def summary(record: Record, *, fresh: bool = True) -> list[str]:
@@ -105,8 +129,8 @@ def summary(record: Record, *, fresh: bool = True) -> list[str]:
     letters = f" (characters {r['test_character_accuracy']:.1%})" if "test_character_accuracy" in r else ""
     return [
         f"{record.id}  {spec.task.name} {spec.model.mixer_name}  {spec.model.n_layers} x {spec.model.d_model}  "
-        f"lr {spec.train.lr:g}  seed {spec.seed}{how}",
+        f"lr {spec.train.lr:.3g}  seed {spec.seed}{how}",
         f"{r['outcome']}: test accuracy {r['test_accuracy']:.1%}{letters}, validation {r['validation_accuracy']:.1%} "
         f"after {r['steps']} of {spec.train.steps} steps ({record.seconds:.0f} s)",
-        f"floors: {floors}; {r['n_params']:,} parameters, state of {r['state_size']:,} numbers",
+        f"floors: {floors}; {r['n_params']:,} parameters, {state_of(r['state_size'])}",
     ]

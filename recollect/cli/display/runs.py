@@ -3,36 +3,49 @@
 import json
 from collections.abc import Iterator, Sequence
 
+from recollect.cli.display.console import tell, width
 from recollect.cli.display.live import summary
 from recollect.errors import plain
 from recollect.spec.compose import flatten
 from recollect.store import Line, Record
 
+SHORTEST = 12
+"""Letters that every column keeps: a run's id."""
+
 
 def runs_list(lines: Sequence[Line]) -> Iterator[str]:
-    """A line per run, under the names of the columns; a table of rich would take half a minute for thousands."""
+    """A line per run, under the names of the columns; a table of rich would take half a minute for thousands.
+
+    Where they are too long, the longest columns are cut.
+    """
     rows = [Line._fields, *(_texts(line) for line in lines)]
     widths = [max(len(row[i]) for row in rows) for i in range(len(Line._fields))]
+    while sum(widths) + 2 * len(widths) - 2 > width() and max(widths) > SHORTEST:
+        widths[widths.index(max(widths))] -= 1
     for row in rows:
-        yield "  ".join(text.ljust(width) for text, width in zip(row, widths, strict=True)).rstrip()
+        yield "  ".join(_cut(text, room).ljust(room) for text, room in zip(row, widths, strict=True)).rstrip()
+
+
+def _cut(text: str, room: int) -> str:
+    return text if len(text) <= room else f"{text[: room - 1]}…"
 
 
 def _texts(line: Line) -> tuple[str, ...]:
     test = "" if line.test is None else f"{line.test:.1%}"
-    return (*(plain(value) for value in line[:5]), f"{line.lr:g}", *(plain(value) for value in line[6:9]), test)
+    return (*(plain(value) for value in line[:5]), f"{line.lr:.3g}", *(plain(value) for value in line[6:9]), test)
 
 
 def show_run(record: Record) -> None:
     """Result, error, spec, provenance."""
     for line in summary(record):
-        print(plain(line))
+        tell(plain(line))
     if record.error:
-        print(plain(record.error.rstrip()))
+        tell(plain(record.error.rstrip()))
     print(f"  cell {record.cell}, attempt {record.attempt}")
     for key, value in flatten(record.spec.model_dump(mode="json")).items():
-        print(f"  {key} = {json.dumps(value)}")
-    print("  ops: " + ", ".join(f"{op} -> {form}" for op, form in record.spec.forms().items()))
-    print("  " + ", ".join(f"{plain(key)} {plain(value)}" for key, value in record.provenance.items()))
+        tell(f"  {key} = {json.dumps(value)}")
+    tell("  ops: " + ", ".join(f"{op} -> {form}" for op, form in record.spec.forms().items()))
+    tell("  " + ", ".join(f"{plain(key)} {plain(value)}" for key, value in record.provenance.items()))
 
 
 def show_cell(records: list[Record], lines: Sequence[Line]) -> None:
@@ -41,5 +54,5 @@ def show_cell(records: list[Record], lines: Sequence[Line]) -> None:
     print(f"cell {first.cell}: {len(records)} runs, {sum(record.is_done for record in records)} of them done")
     for key, value in flatten(first.spec.model_dump(mode="json")).items():
         if key not in ("train.lr", "seed"):
-            print(f"  {key} = {json.dumps(value)}")
+            tell(f"  {key} = {json.dumps(value)}")
     print(*runs_list(sorted(lines, key=lambda line: (line.lr, line.seed))), sep="\n")

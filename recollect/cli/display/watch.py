@@ -74,7 +74,7 @@ def watched(board: Board, store: Store, headline: str) -> Iterator[Listener]:
     try:
         with store.writing(), show(board) as watcher:
             notice = f"\n{store.notice}" if store.notice else ""
-            watcher.console.print(f"{headline}  store {store.path}{notice}", markup=False)
+            watcher.console.print(f"{headline}  store {store.path}{notice}")
             yield watcher.hear
     except KeyboardInterrupt:
         again = shlex.join(["recollect", *sys.argv[1:]])
@@ -87,4 +87,4 @@ def watched(board: Board, store: Store, headline: str) -> Iterator[Listener]:
 
 def describe_case(case: Case) -> str:
     """A run in a few words: what `--only` looks in."""
-    return f"{case.label}, lr {case.spec.train.lr:g}, seed {case.spec.seed}"
+    return f"{case.label}, lr {case.spec.train.lr:.3g}, seed {case.spec.seed}"

@@ -7,6 +7,7 @@ from typing import Annotated, Any, get_origin
 import yaml
 from cyclopts import Parameter, Token
 
+from recollect.cli.display.console import tell
 from recollect.errors import BadInput
 from recollect.spec.compose import flatten
 from recollect.spec.files import read_mapping
@@ -70,4 +71,4 @@ def check_folder(out: Path) -> None:
 
 def print_figure(files: Sequence[Path]) -> None:
     """Say where a figure is, and in which other formats."""
-    print(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
+    tell(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")

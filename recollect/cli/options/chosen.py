@@ -1,0 +1,44 @@
+"""Which of a store's runs are meant."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Literal
+
+from cyclopts import Parameter
+
+from recollect.cli.options import whole
+from recollect.store import Line
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Chosen:
+    """Filters; a run must pass all of them."""
+
+    study: Annotated[str | None, Parameter(help="runs of this study")] = None
+    task: Annotated[str | None, Parameter(help="runs on this task")] = None
+    mixer: Annotated[str | None, Parameter(help="runs of this mixer, alone or in a hybrid")] = None
+    d_model: Annotated[int | None, Parameter(converter=whole, help="runs of this width")] = None
+    n_layers: Annotated[int | None, Parameter(converter=whole, help="runs of this depth")] = None
+    lr: Annotated[tuple[float, float] | None, Parameter(help="runs at learning rates between these two")] = None
+    seed: Annotated[int | None, Parameter(converter=whole, help="runs of this seed")] = None
+    status: Annotated[
+        Literal["pending", "running", "done", "failed", "lost"] | None, Parameter(help="runs in this state")
+    ] = None
+    outcome: Annotated[str | None, Parameter(help="runs that ended so: solved, diverged, stuck, ...")] = None
+    last: Annotated[int | None, Parameter(converter=whole, help="only the newest so many")] = None
+
+    def among(self, lines: Sequence[Line]) -> list[Line]:
+        """The lines of the runs that pass; those of the study are known beforehand."""
+        found = [line for line in lines if self.passes(line)]
+        return found if self.last is None else found[max(0, len(found) - self.last) :]
+
+    def passes(self, line: Line) -> bool:
+        """Whether a run passes every filter that is given."""
+        equal = {"task": line.task, "d_model": line.d, "n_layers": line.layers, "seed": line.seed}
+        equal |= {"status": line.status}
+        if any(getattr(self, name) not in (None, value) for name, value in equal.items()):
+            return False
+        low, high = self.lr or (line.lr, line.lr)
+        is_mixer = self.mixer is None or self.mixer in (line.mixer, *line.mixer.split("+"))
+        return is_mixer and low <= line.lr <= high and line.outcome.startswith(self.outcome or "")
