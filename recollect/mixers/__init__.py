@@ -4,7 +4,7 @@ from typing import Any
 
 from recollect.errors import BadInput
 from recollect.mixers.foreign import Foreign
-from recollect.mixers.mixer import MatrixMixer, Mixer, Place
+from recollect.mixers.mixer import Decaying, MatrixMixer, Mixer, Place
 from recollect.ops.forms import KERNELS, Kernel
 from recollect.spec import ForeignOptions, MixerOptions, mixer_options
 from recollect.spec.registry import implementation
@@ -36,4 +36,4 @@ def place_mixer(options: MixerOptions, place: Place) -> Mixer:
     return made
 
 
-__all__ = ["MatrixMixer", "Mixer", "Place", "build_mixer", "place_mixer"]
+__all__ = ["Decaying", "MatrixMixer", "Mixer", "Place", "build_mixer", "place_mixer"]

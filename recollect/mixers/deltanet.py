@@ -16,15 +16,15 @@ from typing import ClassVar
 
 from torch import Tensor, nn
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.mixer import Decaying, MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu, turn
-from recollect.ops.delta import delta_matrix
+from recollect.ops.delta import delta_eigenvalues, delta_matrix
 from recollect.ops.forms import pick
 from recollect.ops.rms_norm import unit
 from recollect.spec.mixers.delta import DeltaNetOptions
 
 
-class DeltaNet(MatrixMixer):
+class DeltaNet(MatrixMixer, Decaying):
     """The delta rule with short convolutions."""
 
     zoology_rescales: ClassVar[bool] = False
@@ -56,6 +56,11 @@ class DeltaNet(MatrixMixer):
         o = self.norm(y.transpose(1, 2)).flatten(-2)
         out: Tensor = self.out_proj(self.gate(o, self.g_proj(x)) if self.options.gate else o)
         return out
+
+    def decays(self, x: Tensor) -> Tensor:
+        """The eigenvalues of I - β k kᵀ."""
+        _, k, _, beta = self._inputs(x)
+        return delta_eigenvalues(k, beta, None)
 
     def state_size(self, length: int) -> int:
         """The matrices of all heads, and the tokens that the convolutions still see."""

@@ -19,15 +19,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.mixer import Decaying, MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, turn
-from recollect.ops.delta import delta_matrix
+from recollect.ops.delta import delta_eigenvalues, delta_matrix
 from recollect.ops.forms import pick
 from recollect.ops.rms_norm import unit
 from recollect.spec.mixers.delta import GatedDeltaNetOptions
 
 
-class GatedDeltaNet(MatrixMixer):
+class GatedDeltaNet(MatrixMixer, Decaying):
     """The gated delta rule with short convolutions."""
 
     zoology_rescales: ClassVar[bool] = False
@@ -61,6 +61,11 @@ class GatedDeltaNet(MatrixMixer):
         o = self.norm(y.transpose(1, 2)).flatten(-2)
         out: Tensor = self.out_proj(self.gate(o, self.g_proj(x)))
         return out
+
+    def decays(self, x: Tensor) -> Tensor:
+        """The eigenvalues of e^g (I - β k kᵀ)."""
+        _, k, _, beta, g = self._inputs(x)
+        return delta_eigenvalues(k, beta, g)
 
     def state_size(self, length: int) -> int:
         """The matrices of all heads, and the tokens that the convolutions still see."""

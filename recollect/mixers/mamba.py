@@ -19,14 +19,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.mixer import Decaying, MatrixMixer, Place, rows_at
 from recollect.mixers.parts import conv_silu, draw_dt_bias, join_heads, turn
 from recollect.ops.forms import pick
 from recollect.ops.selective_scan import selective_scan_matrix
 from recollect.spec.mixers.ssm import MambaOptions
 
 
-class Mamba(MatrixMixer):
+class Mamba(MatrixMixer, Decaying):
     """A selective state-space model with a decay per channel and state."""
 
     def __init__(self, options: MambaOptions, place: Place) -> None:
@@ -60,6 +60,11 @@ class Mamba(MatrixMixer):
 
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
         return self._gate(join_heads(y), x)
+
+    def decays(self, x: Tensor) -> Tensor:
+        """exp(Δ A) of every channel and state."""
+        _, dt, _, _ = self._inputs(x)
+        return (dt.unsqueeze(-1) * -self.A_log.exp()).exp().flatten(-2)
 
     def state_size(self, length: int) -> int:
         """The states of all channels, and the tokens that the convolution still sees."""

@@ -16,14 +16,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import MatrixMixer, Place, rows_at
+from recollect.mixers.mixer import Decaying, MatrixMixer, Place, rows_at
 from recollect.mixers.parts import RMSNorm, conv_silu, draw_dt_bias, join_heads, split_heads, turn
 from recollect.ops.forms import pick
 from recollect.ops.ssd import ssd_matrix
 from recollect.spec.mixers.ssm import Mamba2Options
 
 
-class Mamba2(MatrixMixer):
+class Mamba2(MatrixMixer, Decaying):
     """A selective state-space model with a scalar decay per head."""
 
     def __init__(self, options: Mamba2Options, place: Place) -> None:
@@ -55,6 +55,11 @@ class Mamba2(MatrixMixer):
         z = F.linear(x, self.in_proj.weight.split(self.sizes)[0])
         out: Tensor = self.out_proj(self.norm(self.gate(join_heads(y), z)))
         return out
+
+    def decays(self, x: Tensor) -> Tensor:
+        """exp(Δ A) of every head."""
+        _, _, g, _, _ = self._inputs(x)
+        return g.exp().transpose(1, 2)
 
     def state_size(self, length: int) -> int:
         """The states of all heads, and the tokens that the convolution still sees."""

@@ -52,6 +52,14 @@ class MatrixMixer(Mixer):
         """From the mixed values y (B, H, L, P) to the mixer's output (B, L, D)."""
 
 
+class Decaying(ABC):
+    """One whose state is multiplied at every token by a matrix whose eigenvalues are known: h_t = A_t h_{t-1} + ..."""
+
+    @abstractmethod
+    def decays(self, x: Tensor) -> Tensor:
+        """The eigenvalues of A_t, of every head or channel, (B, L, n): what each token leaves of the state."""
+
+
 class HeadMixer(MatrixMixer):
     """One whose heads, side by side, are its output but for a projection: out = y W_o + b_o."""
 

@@ -74,6 +74,14 @@ def delta_matrix(q: Tensor, k: Tensor, beta: Tensor, g: Tensor | None) -> Tensor
     return made
 
 
+def delta_eigenvalues(k: Tensor, beta: Tensor, g: Tensor | None) -> Tensor:
+    """Those of e^g (I - β k kᵀ), (B, L, H K): all e^g but one a head, along k, which is e^g (1 - β ‖k‖²)."""
+    along = 1 - beta * k.square().sum(-1)  # (B, H, L)
+    values = torch.cat((along.unsqueeze(-1), torch.ones_like(k[..., 1:])), dim=-1)
+    kept = values if g is None else values * g.unsqueeze(-1).exp()
+    return kept.transpose(1, 2).flatten(-2)
+
+
 def solve_plain(M: Tensor, v: Tensor) -> Tensor:
     """By torch's own."""
     u: Tensor = torch.linalg.solve_triangular(M, v, upper=False, unitriangular=True)

@@ -34,6 +34,15 @@ class Progressed:
 
 
 @dataclass(frozen=True)
+class Looked:
+    """What was seen inside the model at a step: numbers, and curves and matrices as nested lists."""
+
+    run: str
+    step: int
+    values: dict[str, Any]
+
+
+@dataclass(frozen=True)
 class Done:
     """The run ended; `result` depends on the spec alone, `seconds` on the machine."""
 
@@ -58,8 +67,10 @@ class Lost:
     reason: str
 
 
-Event = Started | Point | Progressed | Done | Failed | Lost
-KINDS: dict[str, type[Event]] = {kind.__name__: kind for kind in (Started, Point, Progressed, Done, Failed, Lost)}
+Event = Started | Point | Progressed | Looked | Done | Failed | Lost
+KINDS: dict[str, type[Event]] = {
+    kind.__name__: kind for kind in (Started, Point, Progressed, Looked, Done, Failed, Lost)
+}
 
 
 def to_plain(event: Event) -> dict[str, Any]:

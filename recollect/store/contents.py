@@ -3,21 +3,25 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from functools import lru_cache
+from typing import TypeVar
 
-from recollect.store.records import ALL, Curves, Record, Tells
+from recollect.store.records import ALL, Record, Tells
 from recollect.store.store import Store
 
 KEPT = 256
 """Runs whose curves stay in memory: more than are looked at together."""
 
 
-class LazyCurves(Mapping[str, list[float | None]]):
-    """The curves of a run, read when they are looked at: most runs are only counted."""
+V = TypeVar("V")
 
-    def __init__(self, read: Callable[[str], Curves], run: str) -> None:
+
+class Lazy(Mapping[str, V]):
+    """The curves of a run, or what was seen inside, read when they are looked at: most runs are only counted."""
+
+    def __init__(self, read: Callable[[str], Mapping[str, V]], run: str) -> None:
         self._read, self._run = read, run
 
-    def __getitem__(self, name: str) -> list[float | None]:
+    def __getitem__(self, name: str) -> V:
         return self._read(self._run)[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -33,7 +37,7 @@ class Contents:
     def __init__(self, store: Store) -> None:
         self.path, self._store = store.path, store
         self._records: dict[str, Record] = {}
-        self._curves = lru_cache(KEPT)(store.curves)
+        self._curves, self._looks = lru_cache(KEPT)(store.curves), lru_cache(KEPT)(store.looks)
         self._links = {place: store.labels(*place) for place in store.studies()}
         self._tells = {place: store.tells(*place) for place in self._links}
         self._read: set[str | None] = set()
@@ -70,7 +74,8 @@ class Contents:
     def _with_curves(self, record: Record) -> Record:
         if record.result is None or record.id in self._records:
             return record
-        return replace(record, result=record.result | {"curves": LazyCurves(self._curves, record.id)})
+        curves, looks = Lazy(self._curves, record.id), Lazy(self._looks, record.id)
+        return replace(record, result=record.result | {"curves": curves}, looks=looks)
 
 
 def _telling(record: Record, *tells: Tells) -> Record:

@@ -4,9 +4,12 @@ import json
 import math
 import re
 import sqlite3
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from recollect.spec import RunSpec
 
@@ -14,6 +17,8 @@ DONE = "done"
 STATUSES = ("pending", "running", DONE, "failed", "lost")
 ID = re.compile("[0-9a-f]{12}")
 Curves = dict[str, list[float | None]]
+Looks = Mapping[str, Mapping[int, NDArray[np.float64]]]
+"""Name -> step -> what was seen inside the model then: a number is an array without axes."""
 
 Tells = Literal["", "window", "accuracy"]
 """What a run tells of in a study: of everything; of the window alone, as a search chose it; of the accuracy alone, as
@@ -39,6 +44,7 @@ class Record:
     provenance: dict[str, Any]
     seconds: float | None
     first_loss: float | None = None
+    looks: Looks = field(default_factory=dict, repr=False, compare=False)
     tells: Tells = ALL  # in the study that it was asked for in; a run of many studies that disagree tells of all
 
     @property

@@ -4,6 +4,7 @@ Only the coordinator writes, holding the lock; everybody may read at any time. W
 harmless, so events may be replayed.
 """
 
+import json
 import shutil
 import sqlite3
 import time
@@ -15,6 +16,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
 from pydantic import ValidationError
 
 from recollect.errors import BadInput, plain, sentence
@@ -29,6 +32,7 @@ from recollect.store.records import (
     STATUSES,
     Curves,
     Line,
+    Looks,
     Record,
     Specs,
     Tally,
@@ -232,6 +236,13 @@ class Store:
         with self.transaction():
             self._insert_points((run, step, name, value) for name, value in values.items())
 
+    def look(self, run: str, step: int, values: Mapping[str, Any]) -> None:
+        """What was seen inside the model at a step: numbers, or nested lists of them."""
+        arrays = {name: np.asarray(value, dtype=np.float64) for name, value in values.items()}
+        rows = [(run, name, step, "float64", json.dumps(a.shape), a.tobytes()) for name, a in arrays.items()]
+        with self.transaction():
+            self.db.executemany("INSERT OR REPLACE INTO arrays VALUES (?, ?, ?, ?, ?, ?)", rows)
+
     def finish(self, run: str, result: dict[str, Any], seconds: float) -> None:
         """A run came to its end; its curves replace the points so far, which may be of an attempt elsewhere."""
         kept = {key: value for key, value in result.items() if key != "curves"}
@@ -392,6 +403,22 @@ class Store:
     def curves(self, run: str) -> Curves:
         """step -> values, as lists of equal length."""
         return self._curves("run = ?", [run]).get(run, {"step": []})
+
+    def looks(self, run: str) -> Looks:
+        """What was seen inside a run's model, by name and step."""
+        found: dict[str, dict[int, NDArray[np.float64]]] = {}
+        query = "SELECT name, step, shape, blob FROM arrays WHERE run = ? AND dtype = 'float64' ORDER BY rowid"
+        for row in self.db.execute(query, (run,)):
+            values = np.frombuffer(row["blob"], np.float64).reshape(json.loads(row["shape"]))
+            found.setdefault(row["name"], {})[row["step"]] = values
+        return {name: dict(sorted(steps.items())) for name, steps in found.items()}
+
+    def looked(self) -> dict[str, set[int]]:
+        """Run -> the steps at which somebody looked inside."""
+        found: dict[str, set[int]] = {}
+        for row in self.db.execute("SELECT DISTINCT run, step FROM arrays"):
+            found.setdefault(row["run"], set()).add(row["step"])
+        return found
 
     def _curves(self, where: str, values: list[str]) -> dict[str, Curves]:
         """Run -> curves, of many runs in one query."""

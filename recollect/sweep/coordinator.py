@@ -1,13 +1,15 @@
 """The coordinator: planner -> submit -> events -> store. It alone writes the store."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing
 from itertools import islice
+from typing import Any
 
 from recollect.spec import RunSpec
-from recollect.spec.events import Done, Event, Failed, Lost, Point, Progressed, Started
+from recollect.spec.events import Done, Event, Failed, Looked, Lost, Point, Progressed, Started
 from recollect.spec.files import CHECKPOINT
+from recollect.spec.watch import Watch
 from recollect.store import DONE, Record, Store
 from recollect.sweep.executors import Executor, make_job
 from recollect.sweep.planners import Planner
@@ -19,17 +21,24 @@ Listener = Callable[[Event], None]
 
 
 def sweep(
-    planner: Planner, executor: Executor, store: Store, listen: Listener = lambda event: None, *, retries: int = RETRIES
+    planner: Planner,
+    executor: Executor,
+    store: Store,
+    listen: Listener = lambda event: None,
+    *,
+    retries: int = RETRIES,
+    watch: Watch | None = None,
 ) -> None:
     """Run what the planner asks for, then close the executor.
 
     Finished runs are never done again, half-done ones go on, lost ones are tried again. However it ends, the store is
-    consistent and the same sweep can be started anew.
+    consistent and the same sweep can be started anew. Finished runs that lack looks which a `watch` asks for are
+    trained again: their records stay, and what was seen is kept where they end as they did.
     """
     with closing(executor), store.writing():
         store.release()
         try:
-            Coordinator(planner, executor, store, listen, retries).run()
+            Coordinator(planner, executor, store, listen, retries, watch).run()
         finally:
             executor.close()  # before the lock goes: the next coordinator meets no worker of ours
             store.release()
@@ -39,10 +48,20 @@ class Coordinator:
     """One loop for fixed grids and adaptive planners."""
 
     def __init__(
-        self, planner: Planner, executor: Executor, store: Store, listen: Listener, retries: int = RETRIES
+        self,
+        planner: Planner,
+        executor: Executor,
+        store: Store,
+        listen: Listener,
+        retries: int = RETRIES,
+        watch: Watch | None = None,
     ) -> None:
         self.planner, self.executor, self.store, self.listen, self.retries = planner, executor, store, listen, retries
-        self.finished: dict[str, Record] = {record.id: record for record in store.records(status=DONE)}
+        self.watch = watch
+        done = {record.id: record for record in store.records(status=DONE)}
+        unseen = lacking(watch, store, done.values())
+        self.finished: dict[str, Record] = {run: record for run, record in done.items() if run not in unseen}
+        self.once_more = {run: Again() for run in unseen}
         self.under_way: dict[str, RunSpec] = {}
         self.again: list[RunSpec] = []
         self.losses: Counter[str] = Counter()
@@ -72,25 +91,73 @@ class Coordinator:
         folder = self.store.folder(spec.id)
         for file in folder.glob("*.tmp"):
             file.unlink(missing_ok=True)
+        if self.watch is not None and 0 not in self.store.looked().get(spec.id, ()):
+            (folder / CHECKPOINT).unlink(missing_ok=True)  # nobody has looked at what came before it
         self.store.add([spec])
         self.again = [other for other in self.again if other is not spec]
         self.under_way[spec.id] = spec
-        self.executor.submit(make_job(spec, folder))
+        self.executor.submit(make_job(spec, folder, self.watch))
 
     def hear(self, event: Event) -> None:
         """Write an event down; a lost run is tried again before it is given up."""
-        write(self.store, event)
+        if event.run in self.once_more:
+            event = self.once_more[event.run].hear(self.store, event)
+        else:
+            write(self.store, event)
         if isinstance(event, Done | Failed | Lost):
             spec = self.under_way.pop(event.run)
             if isinstance(event, Lost) and self.losses[event.run] < self.retries:
                 self.losses[event.run] += 1
-                self.store.fail(event.run, event.reason, "pending")
+                if event.run not in self.once_more:
+                    self.store.fail(event.run, event.reason, "pending")
                 self.again.append(spec)
             else:
                 record = self.store.record(event.run)
                 assert record is not None
                 self.finished[event.run] = record
         self.listen(event)
+
+
+class Again:
+    """A finished run that is trained again for what there is to see: its record stays as it is."""
+
+    def __init__(self) -> None:
+        self.seen: list[Looked] = []
+
+    def hear(self, store: Store, event: Event) -> Event:
+        """Keep what was seen where the run ends as it did; else it is a failure, and nothing is kept."""
+        match event:
+            case Started():
+                self.seen.clear()
+            case Looked():
+                self.seen.append(event)
+            case Done(run, result, _):
+                (store.folder(run) / CHECKPOINT).unlink(missing_ok=True)
+                if other := difference(store, run, result):
+                    return Failed(run, f"trained again to look inside, it ended otherwise: {other}; nothing is kept")
+                for look in self.seen:
+                    write(store, look)
+        return event
+
+
+def difference(store: Store, run: str, result: dict[str, Any]) -> str:
+    """The first value in which a result differs from the stored one; empty where none does."""
+    record = store.record(run)
+    assert record is not None
+    before = record.result or {}
+    for name, value in result.items():
+        if before.get(name) != value:
+            return f"another {name}" if name == "curves" else f"{name} {before.get(name)} before, {value} now"
+    return ""
+
+
+def lacking(watch: Watch | None, store: Store, done: Iterable[Record]) -> set[str]:
+    """Of finished runs those that were not looked at as asked."""
+    if watch is None:
+        return set()
+    seen = store.looked()
+    ended = {record.id: (record.spec.train.steps, (record.result or {})["steps"]) for record in done}
+    return {run for run, steps in ended.items() if watch.lacks(*steps, seen.get(run, ()))}
 
 
 def write(store: Store, event: Event) -> None:
@@ -107,5 +174,7 @@ def write(store: Store, event: Event) -> None:
             store.fail(run, error)
         case Lost(run, reason):
             store.fail(run, reason, "lost")
+        case Looked(run, step, values):
+            store.look(run, step, values)
         case Progressed():
             pass

@@ -8,7 +8,7 @@ from recollect.errors import sentence
 from recollect.spec import TASKS, TaskOptions
 from recollect.spec.registry import implementation
 from recollect.tasks.supply import Supply
-from recollect.tasks.task import IGNORED, Batch, Task
+from recollect.tasks.task import IGNORED, Batch, Places, Task
 
 
 def build_task(name: str, **options: Any) -> Task:
@@ -25,4 +25,4 @@ def make_task(options: TaskOptions) -> Task:
     return made
 
 
-__all__ = ["IGNORED", "Batch", "Supply", "Task", "build_task", "make_task"]
+__all__ = ["IGNORED", "Batch", "Places", "Supply", "Task", "build_task", "make_task"]

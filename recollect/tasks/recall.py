@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from recollect.spec import RecallOptions
-from recollect.tasks.task import Batch, Ints, Task
+from recollect.tasks.task import Batch, Ints, Places, Task
 
 CHUNK = 4096
 """Rows drawn at once: bounds the memory, whatever the number of rows."""
@@ -43,6 +43,16 @@ class Recall(Task):
         V, K = self.options.vocab_size, self.options.n_pairs
         halves = {"ln(V/2)": math.log(V / 2)} if self.options.vocabulary == "split" else {}
         return {"ln V": math.log(V), **halves, "ln K": math.log(K)}
+
+    def ladder(self) -> dict[str, float]:
+        return {**self.plateaus(), "position only": self.position_loss(), "0": 0.0}
+
+    def places(self, batch: Batch) -> Places:
+        rows, K = len(batch), self.options.n_pairs
+        keys = np.tile(np.arange(0, 2 * K, 2, dtype=np.int32), (rows, 1))
+        asked = np.take_along_axis(batch.tokens, batch.at.astype(np.int64), 1)  # (B, Q)
+        pair = (asked[:, :, None] == batch.tokens[:, None, 0 : 2 * K : 2]).argmax(2)
+        return Places(keys, keys + 1, batch.at, pair.astype(np.int32))
 
     def position_loss(self) -> float:
         """The loss of the best guess from the query's position alone."""

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.errors import BadInput
 from recollect.spec import TaskOptions
 from recollect.tasks.streams import generator
 
@@ -32,6 +33,26 @@ class Batch:
 
     def __len__(self) -> int:
         return len(self.tokens)
+
+
+@dataclass(frozen=True)
+class Places:
+    """Where the pairs of rows stand, a value right behind its key, and for which of them each answer asks."""
+
+    keys: Ints  # (B, K)
+    values: Ints  # (B, K)
+    queries: Ints  # (B, Q)
+    asked: Ints  # (B, Q): a pair
+
+    @property
+    def key(self) -> Ints:
+        """The key that each query repeats, (B, Q)."""
+        return np.take_along_axis(self.keys, self.asked.astype(np.int64), 1)
+
+    @property
+    def value(self) -> Ints:
+        """The value that each query asks for, (B, Q)."""
+        return np.take_along_axis(self.values, self.asked.astype(np.int64), 1)
 
 
 class Task(ABC):
@@ -68,6 +89,16 @@ class Task(ABC):
     @abstractmethod
     def plateaus(self) -> Mapping[str, float]:
         """Name -> loss at which a model that does not recall may stay."""
+
+    def ladder(self) -> dict[str, float]:
+        """Name -> loss of every plateau that training may rest on, down to 0."""
+        return {**self.plateaus(), "0": 0.0}
+
+    def places(self, batch: Batch) -> Places:
+        """Where keys, values and queries stand in rows of this task."""
+        raise BadInput(
+            f"task {self.options.name}: its rows have no keys and values to be looked at; mqar's and ar's do"
+        )
 
     def evaluations(self) -> tuple[str, ...]:
         """The names of the sets it is judged on."""

@@ -10,12 +10,12 @@ from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 
 from recollect.spec import RunSpec
-from recollect.spec.events import Done, Event, Point, Progressed, Started
+from recollect.spec.events import Done, Event, Looked, Point, Progressed, Started
 from recollect.spec.files import CHECKPOINT, WEIGHTS
 from recollect.tasks import Task, make_task
 from recollect.tasks.outcome import outcome
@@ -31,16 +31,30 @@ SIGN_OF_LIFE = 0.25
 """Seconds between two `Progressed`."""
 
 
-def execute(spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float | None = None) -> Iterator[Event]:
+class Watcher(Protocol):
+    """Who looks into the model while it trains, and changes nothing."""
+
+    def due(self, step: int, ended: bool) -> bool:
+        """Whether to look at this step."""
+
+    def look(self, trainer: Trainer) -> dict[str, Any]:
+        """What there is to see, as JSON data."""
+
+
+def execute(
+    spec: RunSpec, folder: Path | None = None, checkpoint_seconds: float | None = None, watcher: Watcher | None = None
+) -> Iterator[Event]:
     """Train a spec to its end, going on from the folder's checkpoint where there is one."""
     require(spec)
     preflight(spec)
     prepare(spec)
     with flushed(spec.compute.threads):
-        yield from train(spec, folder, checkpoint_seconds)
+        yield from train(spec, folder, checkpoint_seconds, watcher)
 
 
-def train(spec: RunSpec, folder: Path | None, checkpoint_seconds: float | None) -> Iterator[Event]:
+def train(
+    spec: RunSpec, folder: Path | None, checkpoint_seconds: float | None, watcher: Watcher | None = None
+) -> Iterator[Event]:
     """The same in a process that is set up."""
     task = make_task(spec.task)
     trainer = Trainer(spec, task, initial_model(spec))
@@ -53,6 +67,8 @@ def train(spec: RunSpec, folder: Path | None, checkpoint_seconds: float | None) 
     for step, values in replayed(trainer):
         yield Point(spec.id, step, values)
     for point in trainer.advance():
+        if watcher is not None and watcher.due(trainer.progress.step, bool(trainer.progress.stopped)):
+            yield Looked(spec.id, trainer.progress.step, watcher.look(trainer))
         now = time.monotonic()
         if file is not None and due.at(now):
             checkpoint.save(trainer, file, before + now - start)

@@ -99,12 +99,17 @@ class Model(nn.Module):
         """The head's matrix (V, D)."""
         return self.embed.weight if self.spec.tied_head else self.head.weight
 
-    def features(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """What the head sees, at all positions (B, L, D) or at those asked (B, Q, D)."""
-        x = self.embed(tokens)
+    def embedded(self, tokens: Tensor) -> Tensor:
+        """What the first block sees, (B, L, D)."""
+        x: Tensor = self.embed(tokens)
         if self.spec.positions != "none":
             x = x + self.position[: tokens.shape[1]]
-        x = self.dropout(x)
+        y: Tensor = self.dropout(x)
+        return y
+
+    def features(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
+        """What the head sees, at all positions (B, L, D) or at those asked (B, Q, D)."""
+        x = self.embedded(tokens)
         last = len(self.blocks) - 1
         for layer, block in enumerate(self.blocks):
             x = block(x, at if layer == last else None)

@@ -5,12 +5,16 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recollect.errors import BadInput
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.events import Event, Failed
 from recollect.spec.files import pin
+from recollect.spec.watch import Watch
+
+if TYPE_CHECKING:  # torch is loaded by whoever trains
+    from recollect.training.execute import Watcher
 
 BYTES = "latin-1"
 """Carries any byte through JSON and back."""
@@ -18,12 +22,13 @@ BYTES = "latin-1"
 
 @dataclass(frozen=True)
 class Job:
-    """A spec, the folder for its files, and the users' files that the spec pins by their hash."""
+    """A spec, the folder for its files, the users' files that the spec pins by their hash, what is to be observed."""
 
     run: str
     spec: dict[str, Any]
     folder: str
     sources: dict[str, str] = field(default_factory=dict)
+    watch: dict[str, Any] | None = None
 
     @property
     def path(self) -> Path:
@@ -35,11 +40,13 @@ class Job:
         return asdict(self)
 
 
-def make_job(spec: RunSpec, folder: Path) -> Job:
+def make_job(spec: RunSpec, folder: Path, watch: Watch | None = None) -> Job:
     """The job of a spec: it carries the users' files, which may change here and be missing elsewhere."""
     files = [o for o in spec.model.mixers if isinstance(o, ForeignOptions) and o.path]
     sources = {options.source: text for options in files if (text := carried(options.path, options.source))}
-    return Job(spec.id, spec.model_dump(mode="json"), str(folder.resolve()), sources)
+    return Job(
+        spec.id, spec.model_dump(mode="json"), str(folder.resolve()), sources, None if watch is None else asdict(watch)
+    )
 
 
 @cache
@@ -62,11 +69,21 @@ def perform(job: Job, checkpoint_seconds: float | None) -> Iterator[Event]:
 
     try:
         keep_sources(job)
-        yield from execute(within_reach(job.spec, job.path), job.path, checkpoint_seconds)
+        spec = within_reach(job.spec, job.path)
+        yield from execute(spec, job.path, checkpoint_seconds, observer(job, spec))
     except BadInput as error:
         yield Failed(job.run, str(error))
     except (Exception, SystemExit):
         yield Failed(job.run, traceback.format_exc())
+
+
+def observer(job: Job, spec: RunSpec) -> "Watcher | None":
+    """Who looks into the model while it trains, where that is asked for."""
+    if job.watch is None:
+        return None
+    from recollect.inside.observe import Observer
+
+    return Observer(spec, Watch(**job.watch))
 
 
 def keep_sources(job: Job) -> None:

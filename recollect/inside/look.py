@@ -1,0 +1,102 @@
+"""Looking into a model: what its mixers see, their mixing matrices, what they leave of their states, gradients.
+
+A mixer that is linear in its values hands over its matrix, exactly. For any other one stands how much each output
+depends on each input, the norm of ∂y_i/∂x_j, which is called `gradient` and no mixing matrix.
+"""
+
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from recollect.errors import BadInput
+from recollect.inside.scores import Floats
+from recollect.mixers import Decaying, MatrixMixer, Mixer
+from recollect.training.feed import Rows
+from recollect.training.model import Block, Model
+
+Kind = Literal["mixing", "gradient"]
+
+
+class Taken(NamedTuple):
+    """A layer's matrices (B, H, L, L); `error` is that of finish(M v) against the output, relative to its largest."""
+
+    kind: Kind
+    M: Floats
+    error: float
+    decays: Floats | None  # (B, L, n)
+
+
+def blocks(model: Model) -> list[Block]:
+    """Its blocks, with their type."""
+    return [block for block in model.blocks if isinstance(block, Block)]
+
+
+@torch.no_grad()
+def inputs(model: Model, tokens: Tensor) -> list[Tensor]:
+    """What the mixer of every layer sees, (B, L, D) each."""
+    x, found = model.embedded(tokens), []
+    for block in blocks(model):
+        found.append(block.norm(x))
+        x = block(x)
+    return found
+
+
+def take(model: Model, tokens: Tensor) -> list[Taken]:
+    """The matrices of every layer on these rows (B, L); the model is to be in evaluation mode."""
+    seen = zip(blocks(model), inputs(model, tokens), strict=True)
+    return [_taken(block.mixer, x, f"layer {layer}") for layer, (block, x) in enumerate(seen)]
+
+
+def _taken(mixer: Mixer, x: Tensor, where: str) -> Taken:
+    with torch.no_grad():
+        decays = plain(mixer.decays(x)) if isinstance(mixer, Decaying) else None
+        if isinstance(mixer, MatrixMixer):
+            M, v = mixer.mixing(x)
+            y = mixer(x)
+            error = (mixer.finish(M @ v, x) - y).abs().max() / y.abs().max().clamp(min=1e-30)
+            return Taken("mixing", plain(M), float(error), decays)
+    return Taken("gradient", plain(dependence(mixer, x, where)), 0.0, decays)
+
+
+def dependence(mixer: Mixer, x: Tensor, where: str) -> Tensor:
+    """‖∂y_i/∂x_j‖ (B, 1, L, L), exactly: a row is copied D times, and copy d asks for the d-th number of y_i."""
+    _, length, width = x.shape
+    each, made = torch.arange(width, device=x.device), []
+    for row in x:
+        copies = row.detach().repeat(width, 1, 1).requires_grad_()
+        try:
+            y = mixer(copies)
+            norms = [_norms(y[each, i, each].sum(), copies, dim=(0, 2)) for i in range(length)]
+        except RuntimeError as error:
+            said = " ".join(str(error).split())
+            raise BadInput(
+                f"{where}: its mixer cannot be taken apart: no gradient reaches its input ({said})"
+            ) from None
+        made.append(torch.stack(norms))
+    return torch.stack(made).unsqueeze(1)
+
+
+def _norms(value: Tensor, of: Tensor, dim: int | tuple[int, ...]) -> Tensor:
+    (grad,) = torch.autograd.grad(value, of, retain_graph=True)
+    return grad.square().sum(dim).sqrt()
+
+
+def gradients(model: Model, rows: Rows) -> Floats:
+    """‖∂ loss_q / ∂x_j‖ of the embedded tokens x_j, for every query by itself: (B, Q, L)."""
+    x = model.embedded(rows.tokens).detach().requires_grad_()
+    features = x
+    for layer, block in enumerate(blocks(model), start=1):
+        features = block(features, rows.at if layer == len(model.blocks) else None)
+    features = model.norm(features)  # (B, Q, D)
+    found = []
+    for q in range(rows.at.shape[1]):
+        loss = F.cross_entropy(features[:, q] @ model.head_weight.T, rows.target[:, q], reduction="sum")
+        found.append(_norms(loss, x, dim=-1))
+    return plain(torch.stack(found, dim=1))
+
+
+def plain(x: Tensor) -> Floats:
+    """As numbers of numpy."""
+    return x.detach().double().cpu().numpy()

@@ -1,0 +1,130 @@
+"""Phases of training, from curves alone: which plateaus a run rested on, and when it left them.
+
+A rung of the task's ladder is visited while the loss stays within `NEAR` of it and is nearer to no other one, for at
+least `LEAST` of the steps that the curve covers. A transition leads from one visited rung to the next: t10, t50, t90
+are the steps by which so much of the way is gone.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from recollect.inside.scores import Floats
+
+NEAR, LEAST = 0.1, 0.02
+BUMP, LEVEL = 0.3, 0.05
+Values = Sequence[float | None]
+
+
+@dataclass(frozen=True)
+class Visit:
+    """A plateau that the loss rested on."""
+
+    name: str
+    level: float
+    start: float
+    end: float
+
+
+@dataclass(frozen=True)
+class Transition:
+    """The way from one level to another."""
+
+    before: float
+    after: float
+    t10: float
+    t50: float
+    t90: float
+
+    @property
+    def length(self) -> float:
+        """Steps from a tenth of the way to nine tenths: the fewer, the sharper."""
+        return self.t90 - self.t10
+
+
+@dataclass(frozen=True)
+class Phases:
+    """What a run went through; `rise` is that of the accuracy, `bump` the named pattern, where there is one."""
+
+    visits: list[Visit]
+    transitions: list[Transition]
+    rise: Transition | None
+    bump: Transition | None
+
+
+def phases(curves: Mapping[str, Values], ladder: Mapping[str, float], floor: float) -> Phases:
+    """Of the validation curves of a stored run; `floor` is the accuracy of the best guess without recall."""
+    steps, loss, right = curves["step"], curves["validation_loss"], curves["validation_accuracy"]
+    found = visits(steps, loss, ladder)
+    ways = [transition(steps, loss, one, other) for one, other in pairwise(found)]
+    return Phases(found, ways, rise(steps, right), bump_without_accuracy(ways, right, floor))
+
+
+def visits(steps: Values, loss: Values, ladder: Mapping[str, float]) -> list[Visit]:
+    """The plateaus in the order in which they were visited."""
+    x, y = _arrays(steps, loss)
+    names, levels = list(ladder), np.array(list(ladder.values()))
+    gap = np.abs(y[:, None] - levels)
+    nearest = np.where(gap.min(1) <= NEAR, gap.argmin(1), -1)
+    edges = [0, *(np.flatnonzero(np.diff(nearest)) + 1), len(nearest)]
+    stays = [(nearest[a], x[a], x[b - 1]) for a, b in pairwise(edges) if b > a]
+    least = LEAST * (x[-1] - x[0]) if len(x) else 0.0
+    return [
+        Visit(names[rung], float(levels[rung]), float(start), float(end))
+        for rung, start, end in stays
+        if rung >= 0 and end > start and end - start >= least
+    ]
+
+
+def transition(steps: Values, loss: Values, one: Visit, other: Visit) -> Transition:
+    """From a visited plateau to the next."""
+    x, y = _arrays(steps, loss)
+    part = (x >= one.end) & (x <= other.start)
+    return _way(x[part], y[part], one.level, other.level)
+
+
+def rise(steps: Values, values: Values) -> Transition | None:
+    """Of an accuracy or a score, from its first value to its largest; None where it does not rise by 0.05."""
+    x, y = _arrays(steps, values)
+    if not len(y) or y.max() - y[0] < LEVEL:
+        return None
+    return _way(x, y, float(y[0]), float(y.max()))
+
+
+def lag(first: Transition | None, second: Transition | None) -> float | None:
+    """Steps by which the second is half-way later than the first."""
+    return None if first is None or second is None else second.t50 - first.t50
+
+
+def bump_without_accuracy(ways: Sequence[Transition], right: Values, floor: float) -> Transition | None:
+    """The pattern: the loss falls by `BUMP` from one plateau to another, and the accuracy ends at the floor."""
+    ends = [value for value in right if value is not None][-1:]
+    falls = [way for way in ways if way.before - way.after >= BUMP]
+    if not falls or not ends or ends[0] > floor + LEVEL:
+        return None
+    return max(falls, key=lambda way: way.before - way.after)
+
+
+def _way(x: Floats, y: Floats, before: float, after: float) -> Transition:
+    t10, t50, t90 = (_crossing(x, (y - before) / (after - before), part) for part in (0.1, 0.5, 0.9))
+    return Transition(before, after, t10, t50, t90)
+
+
+def _crossing(x: Floats, gone: Floats, part: float) -> float:
+    """Where a curve first has gone so much of its way, between two points on a straight line; else its end."""
+    beyond = np.flatnonzero(gone >= part)
+    if not len(beyond):
+        return float(x[-1])
+    i = beyond[0]
+    if i == 0:
+        return float(x[0])
+    return float(x[i - 1] + (x[i] - x[i - 1]) * (part - gone[i - 1]) / (gone[i] - gone[i - 1]))
+
+
+def _arrays(steps: Values, values: Values) -> tuple[Floats, Floats]:
+    """Without the points whose value is not finite."""
+    x, y = (np.array([np.nan if v is None else v for v in column], dtype=np.float64) for column in (steps, values))
+    use = np.isfinite(y)
+    return x[use], y[use]
