@@ -26,16 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"errors", "inside", "spec", "store", "studies", "window"},
     "api": {"errors", "inside", "spec", "store", "sweep", "training"},
     "cli": {
-        "claims",
-        "errors",
-        "inside",
-        "mixers",
-        "report",
-        "spec",
-        "store",
-        "studies",
-        "sweep",
-        "training",
+        *("claims", "errors", "inside", "mixers", "report", "spec", "store", "studies", "sweep", "tasks", "training"),
         "window",
     },
 }

@@ -3,15 +3,16 @@
 from collections.abc import Collection
 from typing import Protocol
 
-from recollect.claims import ablations, dynamics, learning_rate, newer, scaling
+from recollect.claims import ablations, dynamics, inside, learning_rate, newer, scaling
 from recollect.claims.claim import Claim, Finding, Verdict
 from recollect.claims.evidence import Evidence
 from recollect.spec.registry import Registry
 from recollect.store import Record
 from recollect.window.select import Select, by_label
 
-PARTS = (learning_rate, scaling, dynamics, ablations, newer)
-CLAIMS: Registry[int, Claim] = Registry("claim", ((claim.number, claim) for part in PARTS for claim in part.CLAIMS))
+PARTS = (learning_rate, scaling, dynamics, ablations, newer, inside)
+NUMBERED = {claim.number: claim for part in PARTS for claim in part.CLAIMS}
+CLAIMS: Registry[int, Claim] = Registry("claim", sorted(NUMBERED.items()))
 
 
 class Source(Protocol):

@@ -1,4 +1,4 @@
-"""Claims 20 to 27: what training looks like (Fig 6).
+"""Claims 20, 21, 23 to 25 and 27: what training looks like (Fig 6).
 
 A drop is the fall of the validation loss between two evaluations that are a tenth of the budget apart. A bump is a drop
 of at least 0.3 nats after the first tenth: a plateau that breaks.
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 
 from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Cell, Evidence
-from recollect.claims.judge import FAILS, NEAR, SOLVES, cells, decide, not_measured, spread, with_control
+from recollect.claims.judge import FAILS, SOLVES, cells, decide, spread, with_control
 from recollect.store import Record
 from recollect.studies.models import ATTENTION, H3, HYENA, MAMBA, RWKV4, TWO_LAYERS
 from recollect.window.select import narrowest
@@ -87,16 +87,6 @@ def smooth(*labels: str) -> Test:
     return Test(labels, find)
 
 
-def bump_without_gain(evidence: Evidence) -> Finding:
-    """One attention layer."""
-    cell = best(evidence, ATTENTION)
-    beyond = cell.choice.mean - cell.floor("position only")
-    at_floor, has_bump = abs(beyond) <= NEAR, bump(cell.chosen) >= BUMP
-    return Finding(
-        decide(has_bump and at_floor, beyond > NEAR or (at_floor and not has_bump)), describe(ATTENTION, cell)
-    )
-
-
 def bump_with_gain(label: str) -> Test:
     """The loss breaks and the model recalls."""
 
@@ -163,17 +153,6 @@ CLAIMS = (
         test=smooth(H3, RWKV4),
     ),
     Claim(
-        number=22,
-        statement="The loss of one attention layer breaks its plateau without a gain in accuracy.",
-        where="Fig 6",
-        paper="bump, no gain",
-        study="fig6",
-        rule="supported if the loss drops by 0.3 within a tenth of the budget and accuracy ends within 5 % of the "
-        "position-only floor, contradicted if it ends there without a drop, or above",
-        version=2,
-        test=Test((ATTENTION,), bump_without_gain),
-    ),
-    Claim(
         number=23,
         statement="With two attention layers that break brings the accuracy.",
         where="Sec 6",
@@ -203,15 +182,6 @@ CLAIMS = (
         rule=BREAK,
         version=2,
         test=bump_with_gain(MAMBA),
-    ),
-    Claim(
-        number=26,
-        statement="Mamba's dynamics do not resemble the forming of induction heads.",
-        where="abstract",
-        paper="no resemblance",
-        study="fig6",
-        rule="needs scores of induction heads along training, which no run keeps yet",
-        test=not_measured("needs scores of induction heads along training", MAMBA),
     ),
     Claim(
         number=27,

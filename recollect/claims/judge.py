@@ -175,8 +175,3 @@ def alike(first: str, *others: str, called: str = "") -> Test:
 def show_pairs(first: str, pairs: Sequence[tuple[str, Cell, Cell]]) -> str:
     """Each cell beside the first model's that it faces."""
     return "; ".join(f"{name} {spread(other)} against {first} {spread(mine)}" for name, mine, other in pairs)
-
-
-def not_measured(why: str, *labels: str) -> Test:
-    """Always open: no run bears on it."""
-    return Test(labels, lambda evidence: Finding("open", why))

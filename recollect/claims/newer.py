@@ -1,10 +1,10 @@
-"""Claims 37 to 42: newer models (Fig 7) and theory."""
+"""Claims 37 to 39 and 42: newer models (Fig 7) and theory."""
 
 import math
 
 from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
-from recollect.claims.judge import FAILS, SOLVES, SURE, decide, facing, not_measured, spread, wider_than, width
+from recollect.claims.judge import FAILS, SOLVES, SURE, decide, facing, spread, wider_than, width
 from recollect.studies.confounders import AS_IT_IS, SWITCHES
 from recollect.studies.fig7 import LARGE
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA, MAMBA2, TWO_LAYERS
@@ -75,26 +75,6 @@ CLAIMS = (
         rule=f"Mamba with DeltaNet's state size: {WIDER}",
         version=2,
         test=wider_than(LARGE, MAMBA),
-    ),
-    Claim(
-        number=40,
-        statement="Mamba's and Mamba2's mixing decays with distance and their gradients vanish; DeltaNet's need not.",
-        where="Sec 7",
-        paper="hypothesis",
-        study="fig7",
-        rule="needs mixing matrices of trained models, which no run keeps yet",
-        test=not_measured("needs the mixing matrices of trained models", MAMBA, MAMBA2, DELTANET),
-    ),
-    Claim(
-        number=41,
-        statement="A state-space model is a mixing matrix applied to its values.",
-        where="eq. 1",
-        paper="an identity",
-        study="fig7",
-        rule="an identity, which the contract suite checks for every mixer; no training run bears on it",
-        test=not_measured(
-            "an identity: `recollect check mamba` and the tests check it, no training run bears on it", MAMBA
-        ),
     ),
     Claim(
         number=42,

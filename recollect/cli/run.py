@@ -10,13 +10,15 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Cells, Searching, stored
 from recollect.cli.display.watch import describe_case, preflight_here, train_cases
-from recollect.cli.options import Noncausal, Sets, StorePath, check_folder, print_figure, read_sets, whole
+from recollect.cli.options import Noncausal, Probe, Sets, StorePath, check_folder, print_figure, read_sets, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.names import StudyName
+from recollect.cli.options.watch import watch_of
 from recollect.errors import BadInput
-from recollect.store import DEFAULT, Contents, NoStore, Store
+from recollect.spec.watch import Watch
+from recollect.store import DEFAULT, DONE, Contents, NoStore, Store
 from recollect.studies import DESIGNS, STUDIES, Case, Changes, Design, Study
-from recollect.sweep import BestRate
+from recollect.sweep import BestRate, lacking
 from recollect.sweep.files import Sweep, read_sweep
 from recollect.sweep.shards import Shard
 from recollect.training.costs import check_memory
@@ -78,6 +80,7 @@ def run(
     dry_run: Annotated[
         bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
     ] = False,
+    probe: Probe = False,
     store: StorePath = DEFAULT,
     out: Annotated[Path, Parameter(help="the folder for a study's figure")] = Path("figures"),
 ) -> int:
@@ -109,7 +112,7 @@ def run(
     found, what, designed = find(study, scale, changes, design)
     check_folder(out)
     check_counts(designed, limit, max_runs)
-    chosen, path = pick(what, only), store
+    chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)
     if shard is not None:
         part, path = Shard.read(shard), Shard.read(shard).store(store)
         chosen = left(what, part.cut(chosen, designed), designed, store, max_runs or MOST)
@@ -118,9 +121,12 @@ def run(
         if not chosen:
             return 0
     if designed == "window":
+        if probe:
+            raise BadInput("--probe: a search does not look inside; add --design best or --design every")
         cells = what.tuned(chosen, max_runs or MOST)
         return search(found, what, cells, how, path, out, dry_run=dry_run)
-    return train(found, what, chosen, designed, how, path, out, limit, dry_run=dry_run)
+    watch = watch_of([case.spec for case in chosen], inside)
+    return train(found, what, chosen, designed, how, path, out, limit, watch, dry_run=dry_run)
 
 
 def train(
@@ -132,11 +138,12 @@ def train(
     path: Path,
     out: Path,
     limit: int | None,
+    watch: Watch | None,
     *,
     dry_run: bool,
 ) -> int:
     """Train what is missing of the chosen runs."""
-    todo = missing(chosen, path)
+    todo = missing(chosen, path, watch)
     if limit is not None:
         left_out = {case.spec.id for case in todo[limit:]}
         chosen, todo = [case for case in chosen if case.spec.id not in left_out], todo[:limit]
@@ -150,7 +157,7 @@ def train(
     preflight_here(specs, how.elsewhere)
     with closing(how.make(specs)) as executor:
         opened = Store(path, create=True)
-        bad = train_cases(what, chosen, todo, opened, executor, design)
+        bad = train_cases(what, chosen, todo, opened, executor, design, watch)
     if study is not None:
         draw(study, what.scale, opened, out)
     return 1 if bad else 0
@@ -252,12 +259,12 @@ def pick(what: Sweep, only: str) -> list[Case]:
     return chosen
 
 
-def missing(chosen: list[Case], store: Path) -> list[Case]:
-    """The cases that are not done yet, by a store that need not exist."""
+def missing(chosen: list[Case], store: Path, watch: Watch | None = None) -> list[Case]:
+    """The cases that are not done yet, or not looked into as asked, by a store that need not exist."""
     try:
         opened = Store(store)
     except NoStore:
         return chosen
-    done = opened.done()
+    done = opened.done() - (lacking(watch, opened, opened.records(status=DONE)) if watch else set())
     opened.close()
     return [case for case in chosen if case.spec.id not in done]

@@ -10,11 +10,13 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.live import Live, headline, summary
 from recollect.cli.display.watch import preflight_here
-from recollect.cli.options import CheckpointSeconds, Force, Json, Noncausal, Sets, StorePath, overrides, whole
+from recollect.cli.options import CheckpointSeconds, Force, Json, Noncausal, Probe, Sets, StorePath, overrides, whole
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
+from recollect.cli.options.watch import watch_of
 from recollect.spec import RunSpec, make_spec
+from recollect.spec.watch import Watch
 from recollect.store import DEFAULT, NoStore, Record, Store
-from recollect.sweep import Grid, sweep
+from recollect.sweep import Grid, lacking, sweep
 from recollect.sweep.executors import Inline
 from recollect.training.costs import check_memory
 
@@ -37,6 +39,7 @@ def train(
     store: StorePath = DEFAULT,
     force: Force = False,
     checkpoint_seconds: CheckpointSeconds = None,
+    probe: Probe = False,
     json_: Json = False,
 ) -> int:
     """Train one model and keep its record; a finished run is shown, a stopped one goes on.
@@ -55,9 +58,10 @@ def train(
     short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
-    if (known := stored(made, store)) is not None and not json_:
+    watch = watch_of([made], probe)
+    if (known := stored(made, store, watch)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)
-    record = known or train_now(made, store, checkpoint_seconds, force=force, quiet=json_)
+    record = known or train_now(made, store, checkpoint_seconds, watch, force=force, quiet=json_)
     if json_:
         json.dump(record.to_json(), sys.stdout)
         print()
@@ -66,23 +70,27 @@ def train(
     return 0 if record.is_done else 1
 
 
-def stored(spec: RunSpec, path: Path) -> Record | None:
-    """The record of a run that was done before; torch is not loaded for it."""
+def stored(spec: RunSpec, path: Path, watch: Watch | None) -> Record | None:
+    """The record of a run that was done before, and looked into as asked; torch is not loaded for it."""
     try:
-        found = Store(path).record(spec.id)
+        opened = Store(path)
     except NoStore:
         return None
-    return found if found is not None and found.is_done else None
+    found = opened.record(spec.id)
+    is_done = found is not None and found.is_done and not lacking(watch, opened, [found])
+    return found if is_done else None
 
 
-def train_now(spec: RunSpec, path: Path, checkpoint_seconds: float | None, *, force: bool, quiet: bool) -> Record:
+def train_now(
+    spec: RunSpec, path: Path, checkpoint_seconds: float | None, watch: Watch | None, *, force: bool, quiet: bool
+) -> Record:
     """Train a run in this process while the user watches."""
     check_memory([spec], force)
     preflight_here([spec])
     opened = Store(path, create=True)
     with Live(opened, spec.train.steps, quiet=quiet) as live:
         live.begin(spec)
-        sweep(Grid([spec]), Inline(checkpoint_seconds), opened, live.hear)
+        sweep(Grid([spec]), Inline(checkpoint_seconds), opened, live.hear, watch=watch)
     record = opened.record(spec.id)
     assert record is not None
     return record

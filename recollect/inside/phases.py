@@ -12,6 +12,8 @@ from itertools import pairwise
 import numpy as np
 
 from recollect.inside.scores import Floats
+from recollect.spec import RunSpec
+from recollect.tasks import make_task
 
 NEAR, LEAST = 0.1, 0.02
 BUMP, LEVEL = 0.3, 0.05
@@ -60,6 +62,11 @@ def phases(curves: Mapping[str, Values], ladder: Mapping[str, float], floor: flo
     found = visits(steps, loss, ladder)
     ways = [transition(steps, loss, one, other) for one, other in pairwise(found)]
     return Phases(found, ways, rise(steps, right), bump_without_accuracy(ways, right, floor))
+
+
+def ladder(spec: RunSpec) -> dict[str, float]:
+    """Name -> loss of every plateau of a run's task."""
+    return make_task(spec.task).ladder()
 
 
 def visits(steps: Values, loss: Values, ladder: Mapping[str, float]) -> list[Visit]:

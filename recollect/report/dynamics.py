@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import Literal
 
@@ -51,10 +51,11 @@ class Dynamics:
 
 def dynamics(labelled: Labelled, title: str, scale: str) -> Dynamics:
     """The curves of finished runs, with the floors of their task; records need their curves."""
-    return _value(Runs.of(labelled, scale), title)
+    return dynamics_of(Runs.of(labelled, scale), title)
 
 
-def _value(runs: Runs, title: str) -> Dynamics:
+def dynamics_of(runs: Runs, title: str) -> Dynamics:
+    """The same of runs that a figure has."""
     styles = runs.looks
     curves = [_curve(label, styles[label], record) for label, record in runs.labelled if record.is_done]
     return Dynamics(title, runs.note, curves, floors(runs.records))
@@ -111,15 +112,9 @@ def _joined(curves: Sequence[LearningCurve], values: Sequence[Values]) -> tuple[
 
 DYNAMICS = FigureKind(
     "dynamics",
-    value=lambda runs, title: _value(runs.some(at_best(runs.labelled, runs.select)), title),
+    value=lambda runs, title: dynamics_of(runs.some(at_best(runs.labelled, runs.select)), title),
     panels=lambda value: [Panel(partial(draw_dynamics, value))],
     charts=lambda page: [page.dynamics("accuracy"), page.dynamics("loss")],
     chooses=True,
     crosses=True,
-)
-LOSS = replace(
-    DYNAMICS,
-    name="loss",
-    panels=lambda value: [Panel(partial(draw_dynamics, value, measure=measure), measure) for measure in MEASURES],
-    parts=MEASURES,
 )

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 from recollect.report.ablation import TABLE
 from recollect.report.axes import empty
 from recollect.report.bands import BANDS
-from recollect.report.dynamics import DYNAMICS, LOSS
+from recollect.report.dynamics import DYNAMICS
 from recollect.report.heatmap import HEATMAP
+from recollect.report.inside import INSIDE, LOSS
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import PAPER, Print, lay_out, save
 from recollect.report.lengths import LENGTHS
@@ -19,7 +20,7 @@ from recollect.report.width import WIDTH
 from recollect.spec.registry import Registry
 from recollect.window.select import Labelled, Select
 
-KINDS: tuple[FigureKind[Any], ...] = (DYNAMICS, LOSS, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, TABLE)
+KINDS: tuple[FigureKind[Any], ...] = (DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, TABLE)
 FIGURES = Registry("figure", ((kind.name, kind) for kind in KINDS))
 
 

@@ -136,7 +136,8 @@ class Study:
     """Its question, its models, its scales, and the kind of figure that answers it.
 
     Its name and question are those of its file, given where it is registered. `minutes` is what a scale takes on two
-    cores, from real runs or from timed steps and the whole budget of every run.
+    cores, from real runs or from timed steps and the whole budget of every run. One that looks inside has its runs
+    observed while they train.
     """
 
     title: str
@@ -145,6 +146,7 @@ class Study:
     scales: Mapping[str, Scale]
     task: str = "mqar"
     minutes: Mapping[str, float] = field(default_factory=dict)
+    looks_inside: bool = False
     name: str = ""
     question: str = ""
     _made: dict[str, tuple[Case, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)

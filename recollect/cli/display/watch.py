@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from recollect.cli.display.board import Board, show
 from recollect.spec import ForeignOptions, RunSpec
+from recollect.spec.watch import Watch
 from recollect.store import Store
 from recollect.studies import Case, Design
 from recollect.sweep import RETRIES, BestRate, Grid, Listener, sweep
@@ -45,6 +46,7 @@ def train_cases(
     store: Store,
     executor: Executor,
     design: Design = "every",
+    watch: Watch | None = None,
 ) -> int:
     """Train what is to do of what was chosen; the number of those runs that raised or were lost."""
     done, specs = len(chosen) - len(todo), [case.spec for case in chosen]
@@ -55,7 +57,7 @@ def train_cases(
     with watched(board, store, f"{what.name}{scale}: {board.total} runs, {board.before} done") as hear:
         store.add([case.spec for case in what.cases])
         enrol(what, what.cases, store)
-        sweep(best or Grid(specs), executor, store, hear)
+        sweep(best or Grid(specs), executor, store, hear, watch=watch)
         if best:  # the others were never wanted
             statuses = store.statuses()
             enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)

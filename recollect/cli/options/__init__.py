@@ -39,6 +39,14 @@ CheckpointSeconds = Annotated[
     float | None,
     Parameter(help="between two checkpoints of a run; by default so rarely that they take 2 % of its time at most"),
 ]
+Probe = Annotated[
+    bool,
+    Parameter(
+        name=["--probe"],
+        negative=(),
+        help="look inside while it trains and keep what is seen; a finished run that lacks it is trained again",
+    ),
+]
 Force = Annotated[bool, Parameter(negative=(), help="train what this machine seems too small for")]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 
