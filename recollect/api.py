@@ -5,6 +5,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from recollect.errors import BadInput
+from recollect.inside.probe import Probe
+from recollect.inside.probe import probe as look_into
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.files import WEIGHTS
 from recollect.store import DEFAULT, Record, Store
@@ -23,6 +25,8 @@ class Loaded:
 
     record: Record
     model: Model
+    spec: RunSpec
+    """The record's, with users' files where they can be read."""
 
 
 def run(spec: RunSpec, store: Path | str | None = None, listen: Listener = lambda event: None) -> Record:
@@ -61,4 +65,14 @@ def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loade
             raise BadInput(f"run {record.id}: its mixer {mixer.name} is code of {whose}; load it with trust=True")
     model = initial_model(spec)
     load_weights(model, file)
-    return Loaded(record, model.eval())
+    return Loaded(record, model.eval(), spec)
+
+
+def probe(run: str, store: Path | str = DEFAULT, *, rows: int | None = None, trust: bool = False) -> Probe:
+    """Look into a finished run by (the beginning of) its id; `.to_json()` has all numbers."""
+    loaded = load(run, store, trust=trust)
+    record = loaded.record
+    if not record.is_done:
+        raise BadInput(f"run {record.id}: is {record.status}; it can be looked into when it is done")
+    assert record.result is not None
+    return look_into(record.id, loaded.spec, loaded.model, record.result["curves"], rows)

@@ -37,7 +37,7 @@ TORCH_FREE = [room for room in ALLOWED if room not in ("ops", "mixers", "trainin
     "training.costs",
     "training.processor",
 ]
-COMMANDS = ("claims", "diff", "export", "list", "report", "run", "show", "status", "store", "train", "window")
+COMMANDS = ("claims", "diff", "export", "list", "probe", "report", "run", "show", "status", "store", "train", "window")
 
 
 def rooms() -> dict[str, list[Path]]:

@@ -22,6 +22,7 @@ COMMANDS = {
     "show": ("show:show", "Show one run (result, complete spec, where it ran), or one cell."),
     "diff": ("diff:diff", "Show in which fields two runs differ."),
     "report": ("report:report", "Draw a store: figures, tables, one page to browse."),
+    "probe": ("probe:probe", "Look into a finished run: what its positions read, where the answer passes."),
     "export": ("export:export", "Write results as CSV, Parquet or JSON."),
     "store": ("store:app", "Merge stores, delete runs, check and mend."),
     "size": ("size:size", "Count a model's parameters and state, or find the width for a budget."),

@@ -1,0 +1,48 @@
+"""Pictures of what positions read in one row: matrices with its keys, values and queries as ticks."""
+
+from collections.abc import Mapping, Sequence
+
+import matplotlib as mpl
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from numpy.typing import NDArray
+
+from recollect.report.mixing import draw_mixing, mixing_figure
+from recollect.report.style import PAGE, RC
+from recollect.store import Record
+
+Places = Mapping[str, Sequence[int]]
+"""keys, values and queries -> their positions in the row."""
+ACROSS = 4
+
+
+def draw_matrices(matrices: Mapping[str, NDArray[np.floating]], places: Places, title: str) -> Figure:
+    """Named matrices, four in a row."""
+    value = mixing_figure(matrices, title)
+    down = -(-len(value.panels) // ACROSS)
+    with mpl.rc_context(RC):
+        figure = Figure(figsize=(1.5 * PAGE, 0.42 * PAGE * down + 0.4), layout="constrained")
+        grid = figure.subplots(down, ACROSS, squeeze=False).ravel()
+        for axes, panel in zip(grid, value.panels, strict=False):
+            draw_mixing(panel, axes)
+            put_ticks(axes, places)
+        for axes in grid[len(value.panels) :]:
+            axes.set_visible(False)
+        figure.suptitle(value.title, fontsize=RC["axes.titlesize"])
+    return figure
+
+
+def put_ticks(axes: Axes, places: Places) -> None:
+    """k, v and q at the positions of keys, values and queries."""
+    marks = sorted((place, name[0]) for name, columns in places.items() for place in columns)
+    at, letters = [place for place, _ in marks], [letter for _, letter in marks]
+    axes.set_xticks(at, letters, fontsize=5)
+    axes.set_yticks(at, letters, fontsize=5)
+
+
+def stored_matrices(record: Record) -> tuple[dict[str, NDArray[np.float64]], Places]:
+    """What was kept of a run at its last look: matrices by name, and where keys, values and queries stand."""
+    last = {name: [*steps.values()][-1] for name, steps in record.looks.items()}
+    matrices = {f"layer {name}": array for name, array in last.items() if array.ndim == 2}
+    return matrices, {name: last[name].astype(int).tolist() for name in ("keys", "values", "queries") if name in last}
