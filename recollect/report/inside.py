@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
 from recollect.report.dynamics import DYNAMICS, MEASURES, Dynamics, at_best, draw_dynamics, dynamics_of
-from recollect.report.kind import Panel, Runs
+from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.style import INK, looks
 from recollect.store import Record
 
@@ -112,11 +112,13 @@ def all_panels(value: Inside) -> list[Panel]:
     return [*with_scores(value), *fades]
 
 
-LOSS = replace(
-    DYNAMICS,
-    name="loss",
+LOSS = FigureKind(
+    "loss",
     value=lambda runs, title: inside(runs.some(at_best(runs.labelled, runs.select)), title),
     panels=with_scores,
+    charts=DYNAMICS.charts,
+    chooses=True,
+    crosses=True,
     across=1,
     parts=(*MEASURES, SCORES),
 )
