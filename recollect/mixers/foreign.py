@@ -28,6 +28,11 @@ class Foreign(Mixer):
             raise BadInput(f"mixer {self.name}: forward must return a tensor {tuple(x.shape)} (got {given})")
         return rows_at(y, at)
 
+    def sets_dynamics(self, name: str) -> bool:
+        """Those that the class itself names in `dynamics`."""
+        names = getattr(self.inner, "dynamics", ())
+        return any(name == f"inner.{own}" or name.startswith(f"inner.{own}.") for own in names)
+
     def state_size(self, length: int) -> int | None:
         """Whatever the class itself says; unknown where it says nothing."""
         state = getattr(self.inner, "state_size", None)

@@ -31,6 +31,7 @@ class GatedDeltaNet(MatrixMixer, Decaying):
     """The gated delta rule with short convolutions."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("A_log", "dt_bias", "a_proj")
 
     def __init__(self, options: GatedDeltaNetOptions, place: Place) -> None:
         super().__init__()

@@ -34,6 +34,7 @@ class GatedDeltaProduct(MatrixMixer):
     """The gated delta rule, several steps a token."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("A_log", "dt_bias", "a_proj")
 
     def __init__(self, options: GatedDeltaProductOptions, place: Place) -> None:
         super().__init__()

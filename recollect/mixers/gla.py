@@ -28,6 +28,7 @@ class GLA(MatrixMixer):
     """Linear attention with a decay per key channel."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("decay_proj",)
 
     def __init__(self, options: GLAOptions, place: Place) -> None:
         super().__init__()

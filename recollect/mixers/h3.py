@@ -18,6 +18,7 @@ skips are summed into the kernels, the powers of Ā are products instead of exp(
 """
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -36,6 +37,7 @@ class H3(MatrixMixer):
     """Shift SSM on the keys, diagonal SSM on the outer products, read by the queries."""
 
     zoology_rescales = False
+    dynamics: ClassVar[tuple[str, ...]] = ("shift", "diagonal")
 
     def __init__(self, options: H3Options, place: Place) -> None:
         super().__init__()

@@ -33,6 +33,7 @@ class KDA(MatrixMixer):
     """The delta rule with a decay per channel."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("A_log", "dt_bias", "f_proj")
 
     def __init__(self, options: KDAOptions, place: Place) -> None:
         super().__init__()

@@ -14,6 +14,7 @@ there is no z; RoPE may turn B and C; with `at` only the asked rows are gated an
 """
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -28,6 +29,8 @@ from recollect.spec.mixers.ssm import MambaOptions
 
 class Mamba(MatrixMixer, Decaying):
     """A selective state-space model with a decay per channel and state."""
+
+    dynamics: ClassVar[tuple[str, ...]] = ("A_log", "D", "dt_proj")
 
     def __init__(self, options: MambaOptions, place: Place) -> None:
         super().__init__()

@@ -12,6 +12,8 @@ Dao & Gu 2024. Departs from it: no bounds on Δ, no initial state; without the c
 RoPE may turn B and C; with `at` the outputs are computed at the asked rows only.
 """
 
+from typing import ClassVar
+
 import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
@@ -25,6 +27,8 @@ from recollect.spec.mixers.ssm import Mamba2Options
 
 class Mamba2(MatrixMixer, Decaying):
     """A selective state-space model with a scalar decay per head."""
+
+    dynamics: ClassVar[tuple[str, ...]] = ("A_log", "D", "dt_bias")
 
     def __init__(self, options: Mamba2Options, place: Place) -> None:
         super().__init__()

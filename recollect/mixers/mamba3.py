@@ -15,6 +15,7 @@ MIMO; with `at` the outputs are computed at the asked rows only.
 """
 
 import math
+from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
@@ -33,6 +34,8 @@ SLOWEST = 1e-4
 
 class Mamba3(MatrixMixer):
     """A selective state-space model with a trapezoidal step and rotations."""
+
+    dynamics: ClassVar[tuple[str, ...]] = ("dt_bias", "D")
 
     def __init__(self, options: Mamba3Options, place: Place) -> None:
         super().__init__()

@@ -26,10 +26,12 @@ class Mixer(nn.Module, ABC):
     """Moves information along the sequence: (B, L, D) -> (B, L, D), causal.
 
     The projection that writes to the residual stream is called `out_proj`; `init="gpt2"` scales it with depth, and
-    `zoology_rescales` says whether Zoology's own initialisation did so too.
+    `zoology_rescales` says whether Zoology's own initialisation did so too. `dynamics` names the parameters, and the
+    modules whose parameters, set how fast its state decays and steps: they may be trained at a rate of their own.
     """
 
     zoology_rescales: ClassVar[bool] = True
+    dynamics: ClassVar[tuple[str, ...]] = ()
 
     @abstractmethod
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
@@ -38,6 +40,10 @@ class Mixer(nn.Module, ABC):
     @abstractmethod
     def state_size(self, length: int) -> int | None:
         """Numbers that must be remembered to go on after `length` tokens; None where nobody knows."""
+
+    def sets_dynamics(self, name: str) -> bool:
+        """Whether a parameter, by its name in the mixer, is one of its dynamics."""
+        return any(name == own or name.startswith(f"{own}.") for own in self.dynamics)
 
 
 class MatrixMixer(Mixer):

@@ -34,6 +34,7 @@ class MLSTM(MatrixMixer):
     """A gated matrix memory."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("f_proj",)
 
     def __init__(self, options: MLSTMOptions, place: Place) -> None:
         super().__init__()

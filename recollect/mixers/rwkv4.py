@@ -41,6 +41,7 @@ class RWKV4(MatrixMixer):
     """The time mix."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("time_decay", "u")
 
     def __init__(self, options: RWKV4Options, place: Place) -> None:
         super().__init__()

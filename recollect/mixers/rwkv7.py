@@ -43,6 +43,7 @@ class RWKV7(MatrixMixer):
     """The time mix."""
 
     zoology_rescales: ClassVar[bool] = False
+    dynamics: ClassVar[tuple[str, ...]] = ("w_proj",)
 
     def __init__(self, options: RWKV7Options, place: Place) -> None:
         super().__init__()

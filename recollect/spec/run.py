@@ -1,6 +1,6 @@
 """The complete description of one run."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, field_validator, model_validator
 
@@ -72,6 +72,24 @@ class ModelSpec(Frozen):
         return self.block if isinstance(self.block, tuple) else (self.block,) * self.n_layers
 
 
+Role = Literal["dynamics", "embedding", "norms", "matrices"]
+ROLES: tuple[Role, ...] = ("dynamics", "embedding", "norms")
+"""The groups of parameters that may be trained otherwise than matrices."""
+
+
+def _factor(whose: str) -> Any:
+    return Field(1.0, gt=0, allow_inf_nan=False, description=f"a factor on the rate {whose}")
+
+
+def _fixed(role: Role) -> Any:
+    words = f"the peak rate of {role} itself, whatever lr is; the schedule stays"
+    return Field(None, gt=0, allow_inf_nan=False, description=words)
+
+
+def _decay(role: Role) -> Any:
+    return Field(None, ge=0, allow_inf_nan=False, description=f"weight decay of {role}, or as decay_scope says")
+
+
 class TrainSpec(Frozen):
     """Optimiser, schedule, evaluation and the three stops."""
 
@@ -97,6 +115,30 @@ class TrainSpec(Frozen):
     stop_worse: PositiveInt | None = Field(
         5, description="stop after so many evaluations above the first loss, and on a non-finite loss; or never"
     )
+    lr_dynamics: Annotated[float, LATER] = _factor("of what sets decays and steps")
+    lr_embedding: Annotated[float, LATER] = _factor("of the embedding and learned positions")
+    lr_norms: Annotated[float, LATER] = _factor("of norms, biases and whatever else is no matrix")
+    fixed_lr_dynamics: Annotated[float | None, LATER] = _fixed("dynamics")
+    fixed_lr_embedding: Annotated[float | None, LATER] = _fixed("embedding")
+    fixed_lr_norms: Annotated[float | None, LATER] = _fixed("norms")
+    decay_dynamics: Annotated[float | None, LATER] = _decay("dynamics")
+    decay_embedding: Annotated[float | None, LATER] = _decay("embedding")
+    decay_norms: Annotated[float | None, LATER] = _decay("norms")
+
+    @model_validator(mode="after")
+    def one_rate_per_group(self) -> "TrainSpec":
+        """Refuse two rates for one group."""
+        for role in ROLES:
+            if getattr(self, f"lr_{role}") != 1 and getattr(self, f"fixed_lr_{role}") is not None:
+                raise ValueError(f"lr_{role} is a factor, fixed_lr_{role} the rate itself; give one of them")
+        return self
+
+    def group(self, role: Role) -> tuple[float, float | None]:
+        """The factor on the rate of a group, and its weight decay where it has its own."""
+        if role == "matrices":
+            return 1.0, None
+        fixed = getattr(self, f"fixed_lr_{role}")
+        return getattr(self, f"lr_{role}") if fixed is None else fixed / self.lr, getattr(self, f"decay_{role}")
 
 
 def kind_of_device(device: str) -> str:

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
-from recollect.mixers.parts import ShortConv
 from recollect.ops.forms import pick
 from recollect.ops.precision import autocast
 from recollect.spec import RunSpec, TrainSpec
@@ -18,6 +17,7 @@ from recollect.tasks.streams import derive
 from recollect.training.device import trace
 from recollect.training.feed import Feed, Rows, place
 from recollect.training.model import Model
+from recollect.training.optimiser import build_optimiser
 
 EVALUATION_ROWS = 512
 CURVES = ("step", "train_loss", "train_accuracy", "validation_loss", "validation_accuracy")
@@ -54,32 +54,6 @@ def learning_rate(train: TrainSpec, step: int) -> float:
             return train.lr * (1 - share)
         case "constant":
             return train.lr
-
-
-def build_optimiser(model: nn.Module, train: TrainSpec) -> torch.optim.AdamW:
-    """AdamW, with weight decay on all parameters or on the matrices of projections and convolutions only."""
-    decayed: list[Tensor] = list(model.parameters()) if train.decay_scope == "all" else matrices(model)
-    chosen = {id(p) for p in decayed}
-    rest = [p for p in model.parameters() if id(p) not in chosen]
-    groups = [{"params": decayed, "weight_decay": train.weight_decay}, {"params": rest, "weight_decay": 0.0}]
-    return torch.optim.AdamW(
-        [group for group in groups if group["params"]],
-        lr=train.lr,
-        betas=(train.beta1, train.beta2),
-        eps=train.eps,
-        fused=True,
-    )
-
-
-def matrices(model: nn.Module) -> list[Tensor]:
-    """The weights of projections and convolutions: no bias, norm, embedding or dynamics."""
-    found: list[Tensor] = []
-    for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | ShortConv):
-            found.append(module.weight)
-        elif isinstance(module, nn.RNNBase):
-            found += [p for name, p in module.named_parameters() if name.startswith("weight")]
-    return found
 
 
 def loss_at(model: Model, rows: Rows, spec: RunSpec) -> tuple[Tensor, Tensor]:
@@ -202,8 +176,9 @@ class Trainer:
         loss.backward()
         if train.clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, train.clip)
+        rate = learning_rate(train, progress.step)
         for group in self.optimiser.param_groups:
-            group["lr"] = learning_rate(train, progress.step)
+            group["lr"] = group["factor"] * rate
         self.optimiser.step()
         self.summed += torch.stack((loss.detach().to(self.summed.dtype), tally(right, rows)))
         progress.step += 1

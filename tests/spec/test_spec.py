@@ -64,7 +64,7 @@ def test_a_protocol_sets_every_field_that_did_not_come_later(protocol: Protocol)
 class Grown(TrainSpec):
     """The training of a later version."""
 
-    lr_dynamics: Annotated[float, LATER] = 1.0
+    lr_invented: Annotated[float, LATER] = 1.0
 
 
 class GrownRun(RunSpec):
@@ -81,12 +81,12 @@ def grown(**fields: float) -> RunSpec:
 
 def test_ids_and_cells_outlive_new_fields() -> None:
     spec = make_spec("mqar", "attention")
-    assert (grown().id, grown(lr_dynamics=1.0).cell) == (spec.id, spec.cell)
-    assert "lr_dynamics" in grown().to_json()
-    changed = grown(lr_dynamics=0.1)
+    assert (grown().id, grown(lr_invented=1.0).cell) == (spec.id, spec.cell)
+    assert "lr_invented" in grown().to_json()
+    changed = grown(lr_invented=0.1)
     assert changed.id != spec.id
     assert changed.cell != spec.cell
-    assert changed.identity()["train"]["lr_dynamics"] == 0.1
+    assert changed.identity()["train"]["lr_invented"] == 0.1
 
 
 def test_the_kind_of_device_counts_and_its_number_does_not() -> None:

@@ -14,7 +14,8 @@ from recollect.spec.files import CHECKPOINT, WEIGHTS
 from recollect.tasks.outcome import outcome
 from recollect.training.checkpoint import load_weights
 from recollect.training.execute import execute, initial_model
-from recollect.training.trainer import build_optimiser, learning_rate, matrices
+from recollect.training.optimiser import build_optimiser, matrices
+from recollect.training.trainer import learning_rate
 from tests.support.small import tiny
 
 FROZEN = {"validation_loss": 2.558023691177368, "test_loss": 2.5135421752929688, "norm": 5.317168417988003}

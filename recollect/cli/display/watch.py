@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 from recollect.cli.display.board import Board, show
 from recollect.spec import ForeignOptions, RunSpec
+from recollect.spec.run import ROLES
 from recollect.spec.watch import Watch
 from recollect.store import Store
 from recollect.studies import Case, Design
@@ -17,7 +18,8 @@ from recollect.training.processor import advice
 
 
 def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
-    """Refuse users' mixers that break the contract and, unless the runs go elsewhere, a device that is not here.
+    """Refuse users' mixers that break the contract, rates of parameters that a model lacks and, unless the runs go
+    elsewhere, a device that is not here.
 
     What this processor is slow at is said, and done. One spec per cell is tried; torch is loaded only where needed.
     """
@@ -35,6 +37,12 @@ def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
 
         for spec in foreign:
             preflight(spec)
+    grouped = [spec for spec in cells if any(spec.train.group(role) != (1.0, None) for role in ROLES)]
+    if grouped:
+        from recollect.training.optimiser import check_groups
+
+        for spec in grouped:
+            check_groups(spec)
     if slow := advice(asked.values()):
         print(slow, file=sys.stderr)
 
