@@ -9,11 +9,12 @@ Every token asks all earlier ones, at once:
 Positions on the scores: RoPE turns q and k; ALiBi adds -2^(-8h/H) (i - j) in head h = 1..H; hard ALiBi lets head
 h <= H/2 see its own token and the h before it, i - j <= h, and leaves the other heads without positions; T5 adds a
 learned bias per head and bucket of i - j. A causal depthwise convolution may stand on any of the three branches: before
-its projection, after it, or once on the input that the named branches share.
+its projection, after it, or once on the input that the named branches share. QK-norm puts the q and k of every head
+through an RMSNorm before positions act on them.
 
 Vaswani et al. 2017; Su et al. 2021; Press et al. 2022; Jelassi et al. 2024; Raffel et al. 2020; the convolution as in
-Li et al. 2024. Departs from them: no padding mask; with `at` only the asked rows are computed; the reach of the heads
-of hard ALiBi, which its paper leaves open, follows from H.
+Li et al. 2024, QK-norm as in Dehghani et al. 2023. Departs from them: no padding mask; with `at` only the asked rows
+are computed; the reach of the heads of hard ALiBi, which its paper leaves open, follows from H.
 """
 
 import math
@@ -23,7 +24,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import HeadMixer, Place, rows_at
-from recollect.mixers.parts import ShortConv, split_heads
+from recollect.mixers.parts import RMSNorm, ShortConv, split_heads
 from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate
 from recollect.spec.mixers.softmax import AttentionOptions
@@ -42,6 +43,8 @@ class Attention(HeadMixer):
         self.branches = "" if options.conv == "none" else options.conv
         names = ["input"] if self.branches and options.conv_at == "input" else list(self.branches)
         self.convs = nn.ModuleDict({name: ShortConv(d, options.d_conv, place.kernel) for name in names})
+        width = d // self.n_heads
+        self.norms = nn.ModuleDict({name: RMSNorm(width, place.kernel) for name in ("qk" if options.qk_norm else "")})
         if options.positions == "t5":
             self.bias_table = nn.Parameter(torch.zeros(T5_BUCKETS, self.n_heads))
 
@@ -75,7 +78,8 @@ class Attention(HeadMixer):
             y = rows_at(self.convs[name](project(x)), at)
         else:
             y = project(rows_at(self.convs[name](x), at))
-        return split_heads(y, self.n_heads)
+        y = split_heads(y, self.n_heads)
+        return self.norms[name](y) if name in self.norms else y
 
     def _weights(self, q: Tensor, k: Tensor, at: Tensor | None) -> Tensor:
         """softmax of the scores, (B, H, Q, L)."""

@@ -45,7 +45,7 @@ class GatedDeltaNet(MatrixMixer, Decaying):
         self.g_proj = nn.Linear(d, wide, bias=False)
         # 1 - U[0, 1) is never 0, whose logarithm would be infinite.
         self.A_log = nn.Parameter((16 * (1 - torch.rand(self.n_heads))).log())
-        self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads))
+        self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads, options))
         self.norm = RMSNorm(wide // self.n_heads, place.kernel)
         self.gate = pick("gate", place.kernel)
         self.out_proj = nn.Linear(wide, d, bias=False)

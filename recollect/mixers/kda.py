@@ -48,7 +48,7 @@ class KDA(MatrixMixer):
         )
         self.b_proj = nn.Linear(d, self.n_heads, bias=False)
         self.A_log = nn.Parameter(torch.empty(self.n_heads).uniform_(1, 16).log())
-        self.dt_bias = nn.Parameter(draw_dt_bias(d))
+        self.dt_bias = nn.Parameter(draw_dt_bias(d, options))
         self.norm = RMSNorm(rank, place.kernel)
         self.gate = pick("sigmoid_gate", place.kernel)
         self.out_proj = nn.Linear(d, d, bias=False)

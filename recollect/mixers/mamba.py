@@ -9,6 +9,10 @@ Each of the D_i = E D channels keeps N numbers, which decay and are written to a
 
 Starts with A = -(1..N), D = 1, Δ log-uniform between 0.001 and 0.1, and W_out divided by √n_layers.
 
+Options: Δ starts in another range or at one bias; RMSNorm on B and C, or on δ, B and C (Lieber et al. 2024); A = -f(x)
+with f(x) = 1 + x for x >= 0, 1/(1 - x) below. Mimetic (Trockman et al. 2024): A = -e⁻⁸, W_dt = 0, Δ = 1, W_B = W_C with
+orthonormal rows, DW a delta.
+
 Gu & Dao 2024 (there v is x). Departs from it: without the convolution (`d_conv=0`) the SiLU stays, without the gate
 there is no z; RoPE may turn B and C; with `at` only the asked rows are gated and projected.
 """
@@ -20,14 +24,26 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from recollect.mixers.mixer import Decaying, MatrixMixer, Place, rows_at
-from recollect.mixers.parts import conv_silu, draw_dt_bias, join_heads, turn
+from recollect.mixers.mixer import Decaying, MatrixMixer, Mimetic, Place, rows_at
+from recollect.mixers.parts import (
+    MIMETIC_BIAS,
+    MIMETIC_DECAY,
+    RMSNorm,
+    ShortConv,
+    conv_silu,
+    decay_parameter,
+    decay_rate,
+    draw_dt_bias,
+    join_heads,
+    orthonormal,
+    turn,
+)
 from recollect.ops.forms import pick
 from recollect.ops.selective_scan import selective_scan_matrix
 from recollect.spec.mixers.ssm import MambaOptions
 
 
-class Mamba(MatrixMixer, Decaying):
+class Mamba(MatrixMixer, Decaying, Mimetic):
     """A selective state-space model with a decay per channel and state."""
 
     dynamics: ClassVar[tuple[str, ...]] = ("A_log", "D", "dt_proj")
@@ -44,22 +60,24 @@ class Mamba(MatrixMixer, Decaying):
         self.conv = conv_silu(inner, options.d_conv, place.kernel, bias=True)
         self.x_proj = nn.Linear(inner, sum(self.sizes), bias=False)
         self.dt_proj = nn.Linear(R, inner)
-        self.A_log = nn.Parameter(torch.arange(1.0, N + 1).log().repeat(inner, 1))  # (D_i, N)
+        self.A_log = nn.Parameter(decay_parameter(torch.arange(1.0, N + 1), options.decay).repeat(inner, 1))  # (D_i, N)
         self.D = nn.Parameter(torch.ones(inner))
+        normed = {"none": (), "bc": (1, 2), "bcdt": (0, 1, 2)}[options.norms]
+        self.norms = nn.ModuleDict({str(i): RMSNorm(self.sizes[i], place.kernel) for i in normed})
         self.out_proj = nn.Linear(inner, place.d_model, bias=False)
         with torch.no_grad():
             self.dt_proj.weight.uniform_(-(R**-0.5), R**-0.5)
-            self.dt_proj.bias.copy_(draw_dt_bias(inner))
+            self.dt_proj.bias.copy_(draw_dt_bias(inner, options))
             self.out_proj.weight.div_(math.sqrt(place.n_layers))
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         v, dt, B, C = self._inputs(x)
-        y = self.scan(v, dt, -self.A_log.exp(), B, C, self.D)
+        y = self.scan(v, dt, self._rate(), B, C, self.D)
         return self._gate(rows_at(y, at), rows_at(x, at))
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
         v, dt, B, C = self._inputs(x)
-        return selective_scan_matrix(dt, -self.A_log.exp(), B, C, self.D), v.transpose(1, 2).unsqueeze(-1)
+        return selective_scan_matrix(dt, self._rate(), B, C, self.D), v.transpose(1, 2).unsqueeze(-1)
 
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
         return self._gate(join_heads(y), x)
@@ -73,11 +91,26 @@ class Mamba(MatrixMixer, Decaying):
         """The states of all channels, and the tokens that the convolution still sees."""
         return self.D.numel() * (self.options.d_state + max(self.options.d_conv - 1, 0))
 
+    @torch.no_grad()
+    def mimic(self) -> None:
+        R, N, _ = self.sizes
+        self.A_log.copy_(decay_parameter(torch.full_like(self.A_log, MIMETIC_DECAY), self.options.decay))
+        self.x_proj.weight[R:] = orthonormal(N, self.D.numel()).repeat(2, 1)
+        self.dt_proj.weight.zero_()
+        self.dt_proj.bias.fill_(MIMETIC_BIAS)
+        if isinstance(self.conv, ShortConv):
+            self.conv.pass_through()
+
+    def _rate(self) -> Tensor:
+        """A (D_i, N)."""
+        return decay_rate(self.A_log, self.options.decay)
+
     def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """v and Δ (B, L, D_i), B and C (B, L, N), in the precision of the weights also under autocast."""
         dtype = self.D.dtype
         v = self.conv(F.linear(x, self.in_proj.weight[: self.D.numel()]).to(dtype))
-        delta, B, C = self.x_proj(v).split(self.sizes, dim=-1)
+        parts = self.x_proj(v).split(self.sizes, dim=-1)
+        delta, B, C = (self.norms[str(i)](y) if str(i) in self.norms else y for i, y in enumerate(parts))
         dt = self.step(delta, self.dt_proj.weight, self.dt_proj.bias)
         B, C = B.to(dtype), C.to(dtype)
         if self.options.positions == "rope":

@@ -8,7 +8,8 @@
     out = (y ⊙ silu(z)) W_out
 
 M is a quarter of N: half of B and C turns. Starts with Δ log-uniform between 0.001 and 0.1, b_B = b_C = 1, D = 1.
-Options: an Euler step (λ = 1), another share that turns.
+Options: an Euler step (λ = 1), another share that turns, Δ starts in another range or at one bias, A = -f(α) with
+f(α) = 1 + α for α >= 0, 1/(1 - α) below.
 
 Lahoti et al. 2026, as its authors' code has it. Departs from it: B and C in one group, N = 64 where theirs is 128, no
 MIMO; with `at` the outputs are computed at the asked rows only.
@@ -22,14 +23,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import RMSNorm, draw_dt_bias, join_heads, split_heads
+from recollect.mixers.parts import SLOWEST, RMSNorm, bounded, draw_dt_bias, join_heads, split_heads
 from recollect.ops.forms import pick
 from recollect.ops.rotary import rotate_pairs
 from recollect.ops.trapezoid import trapezoid_matrix
 from recollect.spec.mixers.ssm import Mamba3Options
-
-SLOWEST = 1e-4
-"""A state fades at least so fast."""
 
 
 class Mamba3(MatrixMixer):
@@ -56,7 +54,7 @@ class Mamba3(MatrixMixer):
             self.n_angles,
         ]  # of z, x', B, C, δ, α, λ, θ
         self.in_proj = nn.Linear(place.d_model, sum(self.sizes), bias=False)
-        self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads))
+        self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads, options))
         self.B_norm, self.C_norm = RMSNorm(n, place.kernel), RMSNorm(n, place.kernel)
         self.B_bias, self.C_bias = (nn.Parameter(torch.ones(self.n_heads, 1, n)) for _ in range(2))
         self.D = nn.Parameter(torch.ones(self.n_heads))
@@ -85,7 +83,8 @@ class Mamba3(MatrixMixer):
         projected = F.linear(x, self.in_proj.weight[self.sizes[0] :])
         v, B, C, dt, rate, share, angle = projected.split(self.sizes[1:], dim=-1)
         dt = F.softplus(dt + self.dt_bias).transpose(1, 2)  # (B, H, L)
-        g = dt * (-F.softplus(rate)).clamp(max=-SLOWEST).transpose(1, 2)
+        activate = F.softplus if self.options.decay == "softplus" else bounded
+        g = dt * (-activate(rate)).clamp(max=-SLOWEST).transpose(1, 2)
         share = share.sigmoid().transpose(1, 2) if self.options.trapezoid else torch.ones_like(dt)
         B, C = self.B_norm(B).unsqueeze(1) + self.B_bias, self.C_norm(C).unsqueeze(1) + self.C_bias
         if self.n_angles:

@@ -66,6 +66,14 @@ class Decaying(ABC):
         """The eigenvalues of A_t, of every head or channel, (B, L, n): what each token leaves of the state."""
 
 
+class Mimetic(ABC):
+    """A mixer that can start near attention."""
+
+    @abstractmethod
+    def mimic(self) -> None:
+        """Start with hardly any decay, with what is written and what is read alike, the convolution a delta."""
+
+
 class HeadMixer(MatrixMixer):
     """One whose heads, side by side, are its output but for a projection: out = y W_o + b_o."""
 

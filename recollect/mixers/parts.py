@@ -7,6 +7,14 @@ from torch import Tensor, nn
 
 from recollect.ops.forms import Kernel, pick
 from recollect.ops.rotary import rotate
+from recollect.spec.mixers.options import SteppedOptions
+from recollect.spec.mixers.ssm import Decay
+
+SLOWEST = 1e-4
+"""A bounded decay is at least so fast."""
+
+MIMETIC_DECAY, MIMETIC_BIAS = math.exp(-8), math.log(math.e - 1)
+"""-A, and the bias of Δ = 1, of a layer that starts near attention."""
 
 
 class ShortConv(nn.Module):
@@ -23,6 +31,13 @@ class ShortConv(nn.Module):
     def forward(self, x: Tensor) -> Tensor:
         y: Tensor = self.convolve(x, self.weight, self.bias, self.silu)
         return y
+
+    @torch.no_grad()
+    def pass_through(self) -> None:
+        """Make it a delta: every token sees itself."""
+        self.weight.zero_()[:, -1] = 1
+        if self.bias is not None:
+            self.bias.zero_()
 
 
 def conv_silu(channels: int, taps: int, kernel: Kernel, bias: bool = False) -> nn.Module:
@@ -69,7 +84,29 @@ def with_skip(h: Tensor, skip: Tensor) -> Tensor:
     return torch.cat((h[:, :1] + skip.unsqueeze(-1), h[:, 1:]), dim=1)
 
 
-def draw_dt_bias(n: int) -> Tensor:
-    """softplus⁻¹(Δ) for n steps Δ, log-uniform between 0.001 and 0.1 and at least 0.0001."""
-    dt = torch.empty(n).uniform_(math.log(1e-3), math.log(1e-1)).exp().clamp(min=1e-4)
+def draw_dt_bias(n: int, options: SteppedOptions) -> Tensor:
+    """softplus⁻¹(Δ) for n steps Δ, log-uniform in their range and at least 0.0001; or the bias that is asked for."""
+    if options.dt_start != "drawn":
+        return torch.full((n,), 0.0 if options.dt_start == "bias 0" else 1.0)
+    dt = torch.empty(n).uniform_(math.log(options.dt_min), math.log(options.dt_max)).exp().clamp(min=1e-4)
     return dt + torch.log(-torch.expm1(-dt))
+
+
+def bounded(x: Tensor) -> Tensor:
+    """1 + x for x >= 0, 1/(1 - x) below, and never under SLOWEST: grows like a line, where exp runs away."""
+    return torch.where(x >= 0, 1 + x, 1 / (1 - x.clamp(max=0))).clamp(min=SLOWEST)
+
+
+def decay_rate(x: Tensor, form: Decay) -> Tensor:
+    """A from its parameter."""
+    return -(x.exp() if form == "exp" else bounded(x))
+
+
+def decay_parameter(rate: Tensor, form: Decay) -> Tensor:
+    """The parameter whose A is -rate."""
+    return rate.log() if form == "exp" else torch.where(rate >= 1, rate - 1, 1 - 1 / rate)
+
+
+def orthonormal(rows: int, columns: int) -> Tensor:
+    """A random W for which WᵀW is as near to the identity as its rank allows: a projection."""
+    return nn.init.orthogonal_(torch.empty(rows, columns))

@@ -2,21 +2,20 @@
 
 from collections.abc import Sequence
 
-import matplotlib as mpl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from recollect.report.inside import FadeLine
-from recollect.report.style import PAGE, RC
+from recollect.report.style import PAGE, styled
 
 
 def draw_fading(lines: Sequence[FadeLine], title: str) -> Figure:
     """A panel a line: dashed before training, solid after it."""
-    with mpl.rc_context(RC):
+    with styled():
         figure = Figure(figsize=(PAGE, 0.5 * PAGE), layout="constrained")
         for axes, line in zip(figure.subplots(1, len(lines), squeeze=False)[0], lines, strict=True):
             _draw(line, axes)
-        figure.suptitle(title, fontsize=RC["axes.titlesize"])
+        figure.suptitle(title)
     return figure
 
 

@@ -2,14 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 
-import matplotlib as mpl
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from recollect.report.mixing import draw_mixing, mixing_figure
-from recollect.report.style import PAGE, RC
+from recollect.report.style import PAGE, styled
 from recollect.store import Record
 
 Places = Mapping[str, Sequence[int]]
@@ -21,7 +20,7 @@ def draw_matrices(matrices: Mapping[str, NDArray[np.floating]], places: Places, 
     """Named matrices, four in a row."""
     value = mixing_figure(matrices, title)
     down = -(-len(value.panels) // ACROSS)
-    with mpl.rc_context(RC):
+    with styled():
         figure = Figure(figsize=(1.5 * PAGE, 0.42 * PAGE * down + 0.4), layout="constrained")
         grid = figure.subplots(down, ACROSS, squeeze=False).ravel()
         for axes, panel in zip(grid, value.panels, strict=False):
@@ -29,7 +28,7 @@ def draw_matrices(matrices: Mapping[str, NDArray[np.floating]], places: Places, 
             put_ticks(axes, places)
         for axes in grid[len(value.panels) :]:
             axes.set_visible(False)
-        figure.suptitle(value.title, fontsize=RC["axes.titlesize"])
+        figure.suptitle(value.title)
     return figure
 
 

@@ -37,6 +37,13 @@ class ModelSpec(Frozen):
     position_amplitude: Annotated[float, LATER] = Field(
         1.0, gt=0, allow_inf_nan=False, description="of sinusoidal positions; embeddings are drawn with 0.02"
     )
+    embedding_std: Annotated[float, LATER] = Field(0.02, gt=0, allow_inf_nan=False, description="of the embedding")
+    mimetic_layers: Annotated[tuple[NonNegativeInt, ...], LATER] = Field(
+        (), description="layers, from 0, that start near attention: no decay, W_B = W_C, the convolution a delta"
+    )
+    base_width: Annotated[PositiveInt | None, LATER] = Field(
+        None, description="µP: from this width on hidden matrices learn at lr d/D with decay D/d, logits shrink by d/D"
+    )
     noncausal: Annotated[bool, LATER] = Field(False, description="a user's mixer may look ahead; every figure says so")
 
     @model_validator(mode="after")
@@ -44,6 +51,25 @@ class ModelSpec(Frozen):
         """Refuse an amplitude of what is not there."""
         if self.position_amplitude != 1 and self.positions != "sinusoidal":
             raise ValueError(f"position_amplitude is for sinusoidal positions (got positions {self.positions})")
+        return self
+
+    @model_validator(mode="after")
+    def mimetic_where_it_can_be(self) -> "ModelSpec":
+        """Refuse layers that are not there or whose mixer has no such start."""
+        for layer in self.mimetic_layers:
+            if layer >= self.n_layers:
+                raise ValueError(
+                    f"mimetic_layers: there is no layer {layer} (n_layers {self.n_layers}, the first is 0)"
+                )
+            if not self.mixers[layer].mimetic:
+                raise ValueError(f"mimetic_layers: {self.mixers[layer].name} has no mimetic start")
+        return self
+
+    @model_validator(mode="after")
+    def native_under_mup(self) -> "ModelSpec":
+        """µP counts on deviations that shrink with the root of the width, as torch's own do."""
+        if self.base_width is not None and self.init != "native":
+            raise ValueError(f"base_width needs init native (got {self.init})")
         return self
 
     @model_validator(mode="after")
@@ -67,14 +93,20 @@ class ModelSpec(Frozen):
         return "+".join(dict.fromkeys(mixer.name for mixer in self.mixers))
 
     @property
+    def widening(self) -> float:
+        """How much wider it is than the width from which µP scales; 1 without µP."""
+        return self.d_model / (self.base_width or self.d_model)
+
+    @property
     def blocks(self) -> tuple[Block, ...]:
         """The block kind of every layer."""
         return self.block if isinstance(self.block, tuple) else (self.block,) * self.n_layers
 
 
-Role = Literal["dynamics", "embedding", "norms", "matrices"]
+Role = Literal["dynamics", "embedding", "norms", "hidden", "other"]
+"""What a parameter is: `hidden` are projections inside of blocks, `other` matrices convolutions and an untied head."""
 ROLES: tuple[Role, ...] = ("dynamics", "embedding", "norms")
-"""The groups of parameters that may be trained otherwise than matrices."""
+"""The groups that may be trained at a rate and with a decay of their own."""
 
 
 def _factor(whose: str) -> Any:
@@ -135,7 +167,7 @@ class TrainSpec(Frozen):
 
     def group(self, role: Role) -> tuple[float, float | None]:
         """The factor on the rate of a group, and its weight decay where it has its own."""
-        if role == "matrices":
+        if role not in ROLES:
             return 1.0, None
         fixed = getattr(self, f"fixed_lr_{role}")
         return getattr(self, f"lr_{role}") if fixed is None else fixed / self.lr, getattr(self, f"decay_{role}")

@@ -6,25 +6,26 @@ from torch import nn
 
 from recollect.mixers import Mixer
 from recollect.mixers.foreign import Foreign
+from recollect.spec import ModelSpec
 
 STD = 0.02
 
 
-def initialise(model: nn.Module, mode: str, n_layers: int) -> None:
-    """`gpt2`: every Linear and Embedding N(0, 0.02), biases 0, outputs to the residual stream scaled by 1/√(2n).
+def initialise(model: nn.Module, spec: ModelSpec) -> None:
+    """`gpt2`: every Linear N(0, 0.02), the Embedding anew, biases 0, outputs to the residual stream scaled by 1/√(2n).
 
     `zoology-legacy` is the same, except that Zoology scaled only outputs with the names that it knew. Either also hits
     Linears deep inside mixers: Mamba's dt bias becomes 0, and so dt = softplus(0) = 0.69 everywhere.
     """
-    if mode == "native":
+    if spec.init == "native":
         return
     for module in model.modules():
         if isinstance(module, nn.Linear | nn.Embedding):
-            nn.init.normal_(module.weight, std=STD)
+            nn.init.normal_(module.weight, std=spec.embedding_std if isinstance(module, nn.Embedding) else STD)
         if isinstance(module, nn.Linear) and module.bias is not None:
             nn.init.zeros_(module.bias)
-    for output in residual_outputs(model, mode):
-        nn.init.normal_(output.weight, std=STD / math.sqrt(2 * n_layers))
+    for output in residual_outputs(model, spec.init):
+        nn.init.normal_(output.weight, std=STD / math.sqrt(2 * spec.n_layers))
 
 
 def residual_outputs(model: nn.Module, mode: str) -> list[nn.Linear]:

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from recollect.mixers import Mixer, Place, place_mixer
-from recollect.mixers.mixer import rows_at
+from recollect.mixers.mixer import Mimetic, rows_at
 from recollect.mixers.parts import RMSNorm
 from recollect.ops.forms import KERNELS, Kernel, pick
 from recollect.spec import ModelSpec, RunSpec
@@ -74,7 +74,7 @@ class Model(nn.Module):
         d = spec.d_model
         self.spec, self.length = spec, length
         self.embed = nn.Embedding(vocab_size, d)
-        nn.init.normal_(self.embed.weight, std=0.02)
+        nn.init.normal_(self.embed.weight, std=spec.embedding_std)
         if spec.positions == "learned":
             self.position = nn.Parameter(torch.empty(length, d).normal_(std=0.02))
         elif spec.positions == "sinusoidal":
@@ -87,7 +87,11 @@ class Model(nn.Module):
         self.norm = nn.LayerNorm(d)
         if not spec.tied_head:
             self.head = nn.Linear(d, vocab_size, bias=False)
-        initialise(self, spec.init, spec.n_layers)
+        initialise(self, spec)
+        for layer in spec.mimetic_layers:
+            mixer = self.blocks[layer].mixer
+            assert isinstance(mixer, Mimetic)
+            mixer.mimic()
 
     @property
     def device(self) -> torch.device:
@@ -114,7 +118,7 @@ class Model(nn.Module):
         for layer, block in enumerate(self.blocks):
             x = block(x, at if layer == last else None)
         y: Tensor = self.norm(x)
-        return y
+        return y if self.spec.widening == 1 else y / self.spec.widening
 
     def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
         """Logits (B, L or Q, V)."""

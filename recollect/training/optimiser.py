@@ -8,13 +8,13 @@ from recollect.mixers import Mixer
 from recollect.mixers.parts import ShortConv
 from recollect.spec import RunSpec, TrainSpec
 from recollect.spec.run import ROLES, Role
-from recollect.training.model import build_model
+from recollect.training.model import Model, build_model
 
 Setting = tuple[float, float]
 """A factor on the rate, and the weight decay."""
 
 
-def build_optimiser(model: nn.Module, train: TrainSpec) -> torch.optim.AdamW:
+def build_optimiser(model: Model, train: TrainSpec) -> torch.optim.AdamW:
     """AdamW; parameters with the same rate and decay are one group, the most decayed first."""
     groups = grouped(model, train)
     return torch.optim.AdamW(
@@ -29,7 +29,7 @@ def build_optimiser(model: nn.Module, train: TrainSpec) -> torch.optim.AdamW:
     )
 
 
-def grouped(model: nn.Module, train: TrainSpec) -> dict[Setting, list[Tensor]]:
+def grouped(model: Model, train: TrainSpec) -> dict[Setting, list[Tensor]]:
     """Every parameter once, by how it is trained."""
     found = roles(model)
     decayed = set(model.parameters()) if train.decay_scope == "all" else set(matrices(model))
@@ -37,6 +37,8 @@ def grouped(model: nn.Module, train: TrainSpec) -> dict[Setting, list[Tensor]]:
     for p, role in found.items():
         factor, own = train.group(role)
         decay = own if own is not None else train.weight_decay if p in decayed else 0.0
+        if role == "hidden":
+            factor, decay = factor / model.spec.widening, decay * model.spec.widening
         groups.setdefault((factor, decay), []).append(p)
     return groups
 
@@ -52,10 +54,11 @@ def check_groups(spec: RunSpec) -> None:
             )
 
 
-def roles(model: nn.Module) -> dict[Tensor, Role]:
+def roles(model: Model) -> dict[Tensor, Role]:
     """What every parameter is: part of the dynamics where its mixer says so, else by the module that holds it."""
     found: dict[Tensor, Role] = dict.fromkeys(model.parameters(), "norms")
-    found |= dict.fromkeys(matrices(model), "matrices")
+    found |= dict.fromkeys(matrices(model), "other")
+    found |= dict.fromkeys(projections(model.blocks), "hidden")
     for module in model.modules():
         if isinstance(module, nn.Embedding):
             found[module.weight] = "embedding"
@@ -66,10 +69,16 @@ def roles(model: nn.Module) -> dict[Tensor, Role]:
 
 
 def matrices(model: nn.Module) -> list[Tensor]:
-    """The weights of projections and convolutions: no bias, norm, embedding or dynamics that are no projection."""
+    """The weights of projections and convolutions: no bias, norm, embedding, or dynamics that are no projection."""
+    convolutions = [module.weight for module in model.modules() if isinstance(module, nn.Conv1d | ShortConv)]
+    return [*projections(model), *convolutions]
+
+
+def projections(model: nn.Module) -> list[Tensor]:
+    """The weights of all Linears, and those of an RNN of torch's."""
     found: list[Tensor] = []
     for module in model.modules():
-        if isinstance(module, nn.Linear | nn.Conv1d | ShortConv):
+        if isinstance(module, nn.Linear):
             found.append(module.weight)
         elif isinstance(module, nn.RNNBase):
             found += [p for name, p in module.named_parameters() if name.startswith("weight")]

@@ -16,6 +16,7 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
         for conv in ("qkv", "q", "k", "v")
         for at in ("before", "after", "input")
     ],
+    ("attention", {"n_heads": 2, "positions": "rope", "qk_norm": True}),
     ("sliding_attention", {"window": 4}),
     ("sliding_attention", {"window": 4, "n_heads": 2, "positions": "rope"}),
     ("linear_attention", {}),
@@ -38,7 +39,10 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
     ("mamba", {"d_conv": 0}),
     ("mamba", {"gate": False}),
     ("mamba", {"d_state": 8, "d_conv": 2, "expand": 1, "positions": "rope"}),
+    ("mamba", {"norms": "bc", "decay": "bounded"}),
+    ("mamba", {"norms": "bcdt", "dt_start": "bias 0"}),
     ("mamba2", {"chunk": 4}),
+    ("mamba2", {"chunk": 4, "decay": "bounded"}),
     ("mamba2", {"d_conv": 0}),
     ("mamba2", {"d_state": 8, "head_dim": 4, "n_groups": 2, "chunk": 5, "positions": "rope"}),
     ("deltanet", {"chunk": 4}),
@@ -57,6 +61,7 @@ ROWS: list[tuple[str, dict[str, Any]]] = [
     ("mlstm", {"chunk": 4}),
     ("mlstm", {"d_conv": 3, "gate": False}),
     ("mlstm", {"n_heads": 2, "d_key": 3, "chunk": 5}),
+    ("mamba3", {"chunk": 4, "decay": "bounded"}),
     ("mamba3", {"chunk": 4}),
     ("mamba3", {"trapezoid": False, "rotation": 0.0}),
     ("mamba3", {"d_state": 6, "head_dim": 4, "expand": 1, "rotation": 1.0, "chunk": 5}),

@@ -41,10 +41,10 @@ def test_mambas_parameters_have_the_roles_that_its_equations_give_them() -> None
     assert {name for name, role in found.items() if role == "norms"} == {
         *("norm.weight", "norm.bias", "blocks.0.norm.weight", "blocks.0.mixer.conv.bias")
     }
-    assert {name for name, role in found.items() if role == "matrices"} == {
-        "head.weight",
-        *(f"blocks.0.mixer.{name}.weight" for name in ("in_proj", "conv", "x_proj", "out_proj")),
+    assert {name for name, role in found.items() if role == "hidden"} == {
+        f"blocks.0.mixer.{name}.weight" for name in ("in_proj", "x_proj", "out_proj")
     }
+    assert {name for name, role in found.items() if role == "other"} == {"head.weight", "blocks.0.mixer.conv.weight"}
 
 
 @pytest.mark.parametrize("mixer", MIXERS)
@@ -98,7 +98,13 @@ def test_a_group_may_have_its_own_decay(scope: str) -> None:
     model = initial_model(tiny("mamba"))
     train = TrainSpec(decay_scope=scope, decay_dynamics=0.03, decay_embedding=0.2)
     decay = {id(p): g["weight_decay"] for g in build_optimiser(model, train).param_groups for p in g["params"]}
-    expected = {"dynamics": 0.03, "embedding": 0.2, "matrices": 0.1, "norms": 0.1 if scope == "all" else 0.0}
+    expected = {
+        "dynamics": 0.03,
+        "embedding": 0.2,
+        "hidden": 0.1,
+        "other": 0.1,
+        "norms": 0.1 if scope == "all" else 0.0,
+    }
     for p, role in roles(model).items():
         assert decay[id(p)] == expected[role]
 
@@ -146,6 +152,6 @@ def test_a_hybrid_has_the_dynamics_of_the_layers_that_have_some() -> None:
 
 def test_a_tied_head_is_an_embedding_and_an_untied_one_a_matrix() -> None:
     model = initial_model(tiny(model__tied_head=False))
-    assert roles(model)[model.head.weight] == "matrices"
+    assert roles(model)[model.head.weight] == "other"
     assert isinstance(model.embed, nn.Embedding)
     assert torch.equal(model.head_weight, model.head.weight)

@@ -5,7 +5,16 @@ from typing import ClassVar, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import Card, MixerOptions, Rotation, conv, divides, pairs_up, wide_heads
+from recollect.spec.mixers.options import (
+    Card,
+    MixerOptions,
+    Rotation,
+    SteppedOptions,
+    conv,
+    divides,
+    pairs_up,
+    wide_heads,
+)
 
 
 class DeltaOptions(MixerOptions):
@@ -35,7 +44,7 @@ class DeltaNetOptions(DeltaOptions):
         return (*conv(self.d_conv), *self.card.ops, *(("gate",) if self.gate else ()))
 
 
-class GatedDeltaNetOptions(DeltaOptions):
+class GatedDeltaNetOptions(DeltaOptions, SteppedOptions):
     """DeltaNet whose state also decays, with a gated output."""
 
     card: ClassVar[Card] = Card(
@@ -52,7 +61,7 @@ class GatedDeltaNetOptions(DeltaOptions):
         return (*conv(self.d_conv), *self.card.ops)
 
 
-class GatedDeltaProductOptions(DeltaOptions):
+class GatedDeltaProductOptions(DeltaOptions, SteppedOptions):
     """Gated DeltaNet that corrects its state several times a token."""
 
     card: ClassVar[Card] = Card(
@@ -67,7 +76,7 @@ class GatedDeltaProductOptions(DeltaOptions):
         return (*conv(self.d_conv), *self.card.ops)
 
 
-class KDAOptions(DeltaOptions):
+class KDAOptions(DeltaOptions, SteppedOptions):
     """Kimi Delta Attention: the gated delta rule with a decay per key channel."""
 
     card: ClassVar[Card] = Card(

@@ -5,13 +5,13 @@ A size that follows from the model (`None` in an option) is filled in by `resolv
 
 import sys
 from collections.abc import Iterable
-from typing import ClassVar, Literal, NamedTuple
+from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import Field, PositiveInt
+from pydantic import Field, PositiveInt, model_validator
 from typing_extensions import Self
 
 from recollect.ops.forms import OPS
-from recollect.spec.base import Frozen
+from recollect.spec.base import LATER, Frozen
 
 Rotation = Literal["none", "rope"]
 
@@ -34,6 +34,8 @@ class MixerOptions(Frozen):
     """
 
     card: ClassVar[Card] = Card()
+    mimetic: ClassVar[bool] = False
+    """Whether it can start as `model.mimetic_layers` asks for."""
     name: str
 
     def resolved(self, d_model: int, length: int) -> Self:
@@ -68,6 +70,25 @@ class HeadedOptions(MixerOptions):
     def resolved(self, d_model: int, length: int) -> Self:
         divides(self.n_heads, d_model, "model.mixer.n_heads")
         pairs_up(self.positions, d_model // self.n_heads, "head width")
+        return self
+
+
+class SteppedOptions(MixerOptions):
+    """A step Δ = softplus(... + b), whose bias is drawn so that Δ is log-uniform where its input is zero."""
+
+    dt_min: Annotated[float, LATER] = Field(1e-3, ge=1e-4, description="the smallest Δ at the start")
+    dt_max: Annotated[float, LATER] = Field(0.1, allow_inf_nan=False, description="the largest (dt_min: a constant)")
+    dt_start: Annotated[Literal["drawn", "bias 0", "bias 1"], LATER] = Field(
+        "drawn", description="from that range, or as two historic bugs had every bias"
+    )
+
+    @model_validator(mode="after")
+    def one_start(self) -> Self:
+        """Refuse an empty range, and a range beside a bias."""
+        if self.dt_min > self.dt_max:
+            raise ValueError(f"dt_min must be at most dt_max (got {self.dt_min:g} and {self.dt_max:g})")
+        if self.dt_start != "drawn" and (self.dt_min, self.dt_max) != (1e-3, 0.1):
+            raise ValueError(f"dt_start: {self.dt_start} is the start itself; leave out dt_min and dt_max")
         return self
 
 

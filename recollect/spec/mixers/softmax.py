@@ -1,10 +1,11 @@
 """Options of softmax attention."""
 
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, PositiveInt
 from typing_extensions import Self
 
+from recollect.spec.base import LATER
 from recollect.spec.mixers.options import Card, HeadedOptions, MixerOptions, divides, pairs_up
 
 
@@ -26,6 +27,7 @@ class AttentionOptions(MixerOptions):
         "before", description="per branch before its projection, after it, or once on the shared input"
     )
     d_conv: PositiveInt = Field(4, description="taps of that convolution")
+    qk_norm: Annotated[bool, LATER] = Field(False, description="RMSNorm on q and k, each head's")
 
     def resolved(self, d_model: int, length: int) -> Self:
         divides(self.n_heads, d_model, "model.mixer.n_heads")
@@ -35,7 +37,8 @@ class AttentionOptions(MixerOptions):
         return self
 
     def uses(self) -> tuple[str, ...]:
-        return self.card.ops if self.conv == "none" else (*self.card.ops, "causal_conv")
+        convs, norms = () if self.conv == "none" else ("causal_conv",), ("rms_norm",) if self.qk_norm else ()
+        return (*self.card.ops, *convs, *norms)
 
 
 class SlidingAttentionOptions(HeadedOptions):

@@ -1,21 +1,29 @@
 """Options of state-space models and long convolutions."""
 
 import math
-from typing import ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
+from recollect.spec.base import LATER
 from recollect.spec.mixers.options import (
     Card,
     MixerOptions,
     Rotation,
+    SteppedOptions,
     TurnedOptions,
     conv,
     divides,
     largest_divisor,
     pairs_up,
 )
+
+Decay = Literal["exp", "bounded"]
+
+
+def _decay() -> Any:
+    return Field("exp", description="A = -exp(A_log), or bounded: -(1 + x) for x >= 0, -1/(1 - x) below, <= -1e-4")
 
 
 class H3Options(MixerOptions):
@@ -49,12 +57,13 @@ class HyenaOptions(TurnedOptions):
     d_conv: PositiveInt = Field(3, description="taps of the short convolution")
 
 
-class MambaOptions(MixerOptions):
+class MambaOptions(SteppedOptions):
     """S6: a diagonal state-space model whose step, input and output follow the token."""
 
     card: ClassVar[Card] = Card(
         "Gu & Dao 2024", "E D N + E D (d_conv - 1)", "#D55E00", "s", ("softplus_linear", "selective_scan")
     )
+    mimetic: ClassVar[bool] = True
     name: Literal["mamba"] = "mamba"
     d_state: PositiveInt = Field(16, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -62,21 +71,25 @@ class MambaOptions(MixerOptions):
     dt_rank: PositiveInt | None = Field(None, description="rank of the step's projection (ceil(D / 16))")
     gate: bool = Field(True, description="the output gate silu(z)")
     positions: Rotation = Field("none", description="rotary positions on B and C")
+    decay: Annotated[Decay, LATER] = _decay()
+    norms: Annotated[Literal["none", "bc", "bcdt"], LATER] = Field("none", description="RMSNorm on B and C, and on δ")
 
     def resolved(self, d_model: int, length: int) -> Self:
         pairs_up(self.positions, self.d_state, "d_state")
         return self.model_copy(update={"dt_rank": self.dt_rank or math.ceil(d_model / 16)})
 
     def uses(self) -> tuple[str, ...]:
-        return (*conv(self.d_conv), *self.card.ops, *(("gate",) if self.gate else ()))
+        gate, norms = ("gate",) if self.gate else (), () if self.norms == "none" else ("rms_norm",)
+        return (*conv(self.d_conv), *self.card.ops, *gate, *norms)
 
 
-class Mamba2Options(MixerOptions):
+class Mamba2Options(SteppedOptions):
     """SSD: one decay per head, computed in chunks of matrix products."""
 
     card: ClassVar[Card] = Card(
         "Dao & Gu 2024", "E D N + (E D + 2 G N)(d_conv - 1)", "#E69F00", "D", ("ssd", "gate", "rms_norm")
     )
+    mimetic: ClassVar[bool] = True
     name: Literal["mamba2"] = "mamba2"
     d_state: PositiveInt = Field(64, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
@@ -85,6 +98,7 @@ class Mamba2Options(MixerOptions):
     n_groups: PositiveInt = Field(1, description="G, groups of heads that share B and C")
     chunk: PositiveInt = Field(64, description="tokens a chunk")
     positions: Rotation = Field("none", description="rotary positions on B and C")
+    decay: Annotated[Decay, LATER] = _decay()
 
     def resolved(self, d_model: int, length: int) -> Self:
         inner = self.expand * d_model
@@ -98,7 +112,7 @@ class Mamba2Options(MixerOptions):
         return (*conv(self.d_conv), *self.card.ops)
 
 
-class Mamba3Options(MixerOptions):
+class Mamba3Options(SteppedOptions):
     """SSD with a trapezoidal step, B and C normalised and turned by angles that the token sets, no convolution."""
 
     card: ClassVar[Card] = Card(
@@ -115,6 +129,9 @@ class Mamba3Options(MixerOptions):
     trapezoid: bool = Field(True, description="lambda follows the token (false: it is 1, an Euler step)")
     rotation: float = Field(0.5, ge=0, le=1, description="share of B and C that is turned (0 = none)")
     chunk: PositiveInt = Field(64, description="tokens a chunk")
+    decay: Annotated[Literal["softplus", "bounded"], LATER] = Field(
+        "softplus", description="A = -softplus(α), or bounded: -(1 + α) for α >= 0, -1/(1 - α) below"
+    )
 
     def resolved(self, d_model: int, length: int) -> Self:
         if self.d_state % 2:
