@@ -70,6 +70,10 @@ class GatedDeltaProduct(MatrixMixer):
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
         return self._receive(y.unflatten(1, (self.n_steps, -1)).sum(1), x)
 
+    def fused(self) -> dict[str, list[int]]:
+        wholes = {"k_proj.weight": self.k_proj, "v_proj.weight": self.v_proj}
+        return {name: [whole.out_features // self.n_steps] * self.n_steps for name, whole in wholes.items()}
+
     def state_size(self, length: int) -> int:
         """The matrices of all heads, and the tokens that the convolutions still see."""
         d, wide, n = self.out_proj.out_features, self.out_proj.in_features, self.n_steps

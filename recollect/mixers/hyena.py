@@ -59,6 +59,9 @@ class Hyena(MatrixMixer):
         out: Tensor = self.out_proj(y.squeeze(-1).mT)
         return out
 
+    def fused(self) -> dict[str, list[int]]:
+        return {"in_proj.weight": [self.out_proj.in_features] * 3}
+
     def state_size(self, length: int) -> int:
         """The gated value z of every token, and the short convolution's last inputs."""
         d = self.out_proj.in_features

@@ -85,7 +85,10 @@ class Mamba(MatrixMixer, Decaying, Mimetic):
     def decays(self, x: Tensor) -> Tensor:
         """exp(Δ A) of every channel and state."""
         _, dt, _, _ = self._inputs(x)
-        return (dt.unsqueeze(-1) * -self.A_log.exp()).exp().flatten(-2)
+        return (dt.unsqueeze(-1) * self._rate()).exp().flatten(-2)
+
+    def fused(self) -> dict[str, list[int]]:
+        return {"in_proj.weight": [self.D.numel()] * (2 if self.options.gate else 1), "x_proj.weight": self.sizes}
 
     def state_size(self, length: int) -> int:
         """The states of all channels, and the tokens that the convolution still sees."""

@@ -81,6 +81,9 @@ class Mamba2(MatrixMixer, Decaying, Mimetic):
         _, _, g, _, _ = self._inputs(x)
         return g.exp().transpose(1, 2)
 
+    def fused(self) -> dict[str, list[int]]:
+        return {"in_proj.weight": [self.sizes[0], *self.branches, self.sizes[2]]}
+
     def state_size(self, length: int) -> int:
         """The states of all heads, and the tokens that the convolution still sees."""
         return self.sizes[0] * self.options.d_state + self.sizes[1] * max(self.options.d_conv - 1, 0)

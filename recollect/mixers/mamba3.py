@@ -73,6 +73,9 @@ class Mamba3(MatrixMixer):
         out: Tensor = self.out_proj(self.gate(join_heads(y), z))
         return out
 
+    def fused(self) -> dict[str, list[int]]:
+        return {"in_proj.weight": [size for size in self.sizes if size]}
+
     def state_size(self, length: int) -> int:
         """The states and angles of all heads; for the trapezoid also the last B̄ and x'."""
         inner, n = self.sizes[1:3]

@@ -41,6 +41,10 @@ class Mixer(nn.Module, ABC):
     def state_size(self, length: int) -> int | None:
         """Numbers that must be remembered to go on after `length` tokens; None where nobody knows."""
 
+    def fused(self) -> dict[str, list[int]]:
+        """Parameter -> how many rows belong to each of the matrices of which it is made, where it is several."""
+        return {}
+
     def sets_dynamics(self, name: str) -> bool:
         """Whether a parameter, by its name in the mixer, is one of its dynamics."""
         return any(name == own or name.startswith(f"{own}.") for own in self.dynamics)

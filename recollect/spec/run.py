@@ -147,6 +147,10 @@ class TrainSpec(Frozen):
     stop_worse: PositiveInt | None = Field(
         5, description="stop after so many evaluations above the first loss, and on a non-finite loss; or never"
     )
+    optimiser: Annotated[Literal["adamw", "muon", "lion"], LATER] = Field(
+        "adamw", description="Muon has the projections inside of blocks, AdamW the rest; Lion takes beta1 and beta2 too"
+    )
+    momentum: Annotated[float, LATER] = Field(0.95, ge=0, lt=1, description="Muon's")
     lr_dynamics: Annotated[float, LATER] = _factor("of what sets decays and steps")
     lr_embedding: Annotated[float, LATER] = _factor("of the embedding and learned positions")
     lr_norms: Annotated[float, LATER] = _factor("of norms, biases and whatever else is no matrix")
@@ -163,6 +167,13 @@ class TrainSpec(Frozen):
         for role in ROLES:
             if getattr(self, f"lr_{role}") != 1 and getattr(self, f"fixed_lr_{role}") is not None:
                 raise ValueError(f"lr_{role} is a factor, fixed_lr_{role} the rate itself; give one of them")
+        return self
+
+    @model_validator(mode="after")
+    def momentum_of_muon(self) -> "TrainSpec":
+        """Refuse a momentum of what is not there."""
+        if self.momentum != 0.95 and self.optimiser != "muon":
+            raise ValueError(f"momentum is Muon's (got optimiser {self.optimiser})")
         return self
 
     def group(self, role: Role) -> tuple[float, float | None]:

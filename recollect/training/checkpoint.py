@@ -52,8 +52,7 @@ def save(trainer: Trainer, file: Path, seconds: float) -> None:
     """Everything that the next step needs."""
     trainer.settle()
     named = {f"model.{name}": value for name, value in trainer.model.state_dict().items()}
-    for index, state in trainer.optimiser.state_dict()["state"].items():
-        named |= {f"optimiser.{index}.{key}": value for key, value in state.items()}
+    named |= {f"optimiser.{name}": value for name, value in trainer.optimiser.state().items()}
     plain = {"format": FORMAT, "run": trainer.spec.id, "seconds": seconds, "progress": trainer.progress.plain()}
     write(named, json.dumps(plain, allow_nan=True), file)
 
@@ -65,11 +64,7 @@ def restore(trainer: Trainer, file: Path) -> float:
     if plain["format"] != FORMAT or plain["run"] != trainer.spec.id:
         raise Damaged(f"{file}: a checkpoint of another run or version")
     trainer.model.load_state_dict(part(named, "model."))
-    kept: dict[int, dict[str, Tensor]] = {}
-    for key, value in part(named, "optimiser.").items():
-        index, _, name = key.partition(".")
-        kept.setdefault(int(index), {})[name] = value
-    trainer.optimiser.load_state_dict(trainer.optimiser.state_dict() | {"state": kept})
+    trainer.optimiser.load(part(named, "optimiser."))
     trainer.resume(Progress(**plain["progress"]))
     return float(plain["seconds"])
 

@@ -1,4 +1,8 @@
-"""The optimiser of a spec: which parameters are trained at which rate and with which decay."""
+"""The optimiser of a spec: by which algorithm, at which rate and with which decay every parameter is trained."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -8,39 +12,123 @@ from recollect.mixers import Mixer
 from recollect.mixers.parts import ShortConv
 from recollect.spec import RunSpec, TrainSpec
 from recollect.spec.run import ROLES, Role
+from recollect.training.lion import Lion
 from recollect.training.model import Model, build_model
 
-Setting = tuple[float, float]
-"""A factor on the rate, and the weight decay."""
+
+class Setting(NamedTuple):
+    """How a parameter is trained: with which factor on the rate, and which weight decay."""
+
+    factor: float
+    decay: float
 
 
-def build_optimiser(model: Model, train: TrainSpec) -> torch.optim.AdamW:
-    """AdamW; parameters with the same rate and decay are one group, the most decayed first."""
+class Optimiser:
+    """Optimisers of torch's that together train every parameter once.
+
+    `cut` are fused matrices and the views of their rows that an optimiser has instead of them: each is a matrix to it.
+    """
+
+    def __init__(self, parts: Sequence[torch.optim.Optimizer], cut: Mapping[Tensor, Sequence[Tensor]]) -> None:
+        self.parts, self.cut = parts, cut
+
+    @property
+    def param_groups(self) -> list[dict[str, Any]]:
+        """Of all of them."""
+        return [group for part in self.parts for group in part.param_groups]
+
+    def step(self, rate: float) -> None:
+        """One step at this learning rate, times each group's factor."""
+        for whole, pieces in self.cut.items():
+            grads = [None] * len(pieces) if whole.grad is None else whole.grad.split([len(piece) for piece in pieces])
+            for piece, grad in zip(pieces, grads, strict=True):
+                piece.grad = grad
+        for group in self.param_groups:
+            group["lr"] = group["factor"] * rate
+        for part in self.parts:
+            part.step()
+
+    def state(self) -> dict[str, Tensor]:
+        """What it remembers, by the number of the parameter and a name."""
+        found: dict[str, Tensor] = {}
+        for part, numbers in self._numbered():
+            for index, state in part.state_dict()["state"].items():
+                found |= {f"{numbers[index]}.{key}": value for key, value in state.items()}
+        return found
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Remember what another one did."""
+        kept: dict[int, dict[str, Tensor]] = {}
+        for key, value in state.items():
+            number, _, name = key.partition(".")
+            kept.setdefault(int(number), {})[name] = value
+        for part, numbers in self._numbered():
+            own = {index: kept[number] for index, number in enumerate(numbers) if number in kept}
+            part.load_state_dict(part.state_dict() | {"state": own})
+
+    def _numbered(self) -> Iterator[tuple[torch.optim.Optimizer, range]]:
+        """Each with the numbers of its parameters among those of all."""
+        first = 0
+        for part in self.parts:
+            last = first + sum(len(group["params"]) for group in part.param_groups)
+            yield part, range(first, last)
+            first = last
+
+
+def build_optimiser(model: Model, train: TrainSpec) -> Optimiser:
+    """That of a spec; parameters that are trained alike are one group, the most decayed first."""
     groups = grouped(model, train)
-    return torch.optim.AdamW(
-        [
-            {"params": groups[setting], "factor": setting[0], "weight_decay": setting[1]}
-            for setting in sorted(groups, key=lambda setting: (-setting[1], setting[0]))
-        ],
-        lr=train.lr,
-        betas=(train.beta1, train.beta2),
-        eps=train.eps,
-        fused=True,
-    )
+    cut = {whole: whole.detach().split(sizes) for whole, sizes in fused(model).items()} if "muon" in groups else {}
+    ready = {
+        by: [
+            {
+                "params": [piece for p in groups[by][how] for piece in (cut.get(p, (p,)) if by == "muon" else (p,))],
+                "factor": how.factor,
+                "weight_decay": how.decay,
+            }
+            for how in sorted(groups[by], key=lambda how: (-how.decay, how.factor))
+        ]
+        for by in groups
+    }
+    made = {"adamw": partial(_adamw, train), "muon": partial(_muon, train), "lion": partial(_lion, train)}
+    return Optimiser([made[by](ready[by]) for by in sorted(ready)], cut)
 
 
-def grouped(model: Model, train: TrainSpec) -> dict[Setting, list[Tensor]]:
-    """Every parameter once, by how it is trained."""
-    found = roles(model)
+def _adamw(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+    betas = (train.beta1, train.beta2)
+    return torch.optim.AdamW(groups, lr=train.lr, betas=betas, eps=train.eps, fused=True)
+
+
+def _muon(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+    """With the scale 0.2 √max(rows, columns), at which a step is as long as AdamW's."""
+    return torch.optim.Muon(groups, lr=train.lr, momentum=train.momentum, adjust_lr_fn="match_rms_adamw")
+
+
+def _lion(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+    return Lion(groups, train.lr, (train.beta1, train.beta2))
+
+
+def grouped(model: Model, train: TrainSpec) -> dict[str, dict[Setting, list[Tensor]]]:
+    """Every parameter once, by its optimiser and by how that trains it."""
     decayed = set(model.parameters()) if train.decay_scope == "all" else set(matrices(model))
-    groups: dict[Setting, list[Tensor]] = {}
-    for p, role in found.items():
+    groups: dict[str, dict[Setting, list[Tensor]]] = {}
+    for p, role in roles(model).items():
         factor, own = train.group(role)
         decay = own if own is not None else train.weight_decay if p in decayed else 0.0
         if role == "hidden":
             factor, decay = factor / model.spec.widening, decay * model.spec.widening
-        groups.setdefault((factor, decay), []).append(p)
+        by = "adamw" if train.optimiser == "muon" and role != "hidden" else train.optimiser
+        groups.setdefault(by, {}).setdefault(Setting(factor, decay), []).append(p)
     return groups
+
+
+def fused(model: Model) -> dict[Tensor, list[int]]:
+    """The projections that are several in one, and the rows of each, as their mixers say."""
+    found: dict[Tensor, list[int]] = {}
+    for mixer in (module for module in model.modules() if isinstance(module, Mixer)):
+        own = dict(mixer.named_parameters())
+        found |= {own[name]: sizes for name, sizes in mixer.fused().items() if len(sizes) > 1}
+    return found
 
 
 def check_groups(spec: RunSpec) -> None:

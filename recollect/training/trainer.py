@@ -172,14 +172,11 @@ class Trainer:
         torch.manual_seed(derive(self.spec.seed, "dropout", progress.step))
         rows = self.feed.rows(progress.step)
         loss, right = loss_at(self.model, rows, self.spec)
-        self.optimiser.zero_grad(set_to_none=True)
+        self.model.zero_grad(set_to_none=True)
         loss.backward()
         if train.clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, train.clip)
-        rate = learning_rate(train, progress.step)
-        for group in self.optimiser.param_groups:
-            group["lr"] = group["factor"] * rate
-        self.optimiser.step()
+        self.optimiser.step(learning_rate(train, progress.step))
         self.summed += torch.stack((loss.detach().to(self.summed.dtype), tally(right, rows)))
         progress.step += 1
         progress.batches += 1
