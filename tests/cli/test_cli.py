@@ -100,7 +100,7 @@ def assert_mixers_are_grouped(text: str) -> None:
     assert first["gla"] < first["mamba3"] < first["kda"] < first["rnn"] < first["mlstm"]
     about = " ".join(lines[first["kda"] : first["rnn"]])
     assert "Kimi Team 2025" in about
-    assert "dplr (numba, torch, loop, fla)" in about
+    assert "kda (numba, torch, loop, fla)" in about
 
 
 def test_the_width_for_a_budget_is_found(capsys: pytest.CaptureFixture[str]) -> None:
