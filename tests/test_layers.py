@@ -26,8 +26,8 @@ ALLOWED: dict[str, set[str]] = {
     "report": {"errors", "inside", "spec", "store", "studies", "window"},
     "api": {"errors", "inside", "spec", "store", "sweep", "training"},
     "cli": {
-        *("claims", "errors", "inside", "mixers", "report", "spec", "store", "studies", "sweep", "tasks", "training"),
-        "window",
+        *("api", "claims", "errors", "inside", "mixers", "report", "spec", "store", "studies", "sweep", "tasks"),
+        *("training", "window"),
     },
 }
 TORCH_FREE = [room for room in ALLOWED if room not in ("ops", "mixers", "training", "inside", "api")] + [

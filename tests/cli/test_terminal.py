@@ -22,7 +22,7 @@ from tests.cli.test_run import SWEEP
 from tests.support.places import ROOT
 
 Capsys = pytest.CaptureFixture[str]
-LAPTOP = str(ROOT / "results" / "laptop" / "recollect.db")
+LAPTOP = str(ROOT / "results" / "laptop-split" / "recollect.db")
 RUN = ("run", "sweep.yaml", "--executor", "inline")
 
 
@@ -47,6 +47,7 @@ SHOWS = {
     "store": [["store", "check"]],
     "train": [TRAIN],
     "report": [["report", "--format", "csv"]],
+    "probe": [],
     "export": [],
     "completion": [],
 }
@@ -83,9 +84,9 @@ def test_a_narrow_pipe_is_respected_and_a_wide_one_is_not(monkeypatch: pytest.Mo
 def test_text_of_users_is_never_markup(capsys: Capsys, tmp_path: Path) -> None:
     (tmp_path / "smile.py").write_text((ROOT / "examples" / "my_mixer.py").read_text())
     sweep = SWEEP.replace("[attention, lstm]", "smile.py:GatedAverage").replace("[1, 2]", "1")
-    (tmp_path / "sweep.yaml").write_text(f"name: 'a [bold]study[/bold] :smile:'\n{sweep}")
+    (tmp_path / "sweep.yaml").write_text(f"name: 'a [b]c[/b] :smile:'\n{sweep}")
     assert call(capsys, *RUN)[0] == 0
-    assert "a [bold]study[/bold] :smile:" in call(capsys, "status")[1]
+    assert "a [b]c[/b] :smile:" in call(capsys, "status")[1]
     (one, other) = Store(tmp_path / "recollect.db").records()
     assert "smile.py:GatedAverage" in call(capsys, "list", "runs")[1]
     assert one.id in call(capsys, "diff", one.id, other.id)[1]
