@@ -10,7 +10,17 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Cells, Searching, stored
 from recollect.cli.display.watch import describe_case, preflight_here, train_cases
-from recollect.cli.options import Noncausal, Probe, Sets, StorePath, check_folder, print_figure, read_sets, whole
+from recollect.cli.options import (
+    Diagnostics,
+    Noncausal,
+    Probe,
+    Sets,
+    StorePath,
+    check_folder,
+    print_figure,
+    read_sets,
+    whole,
+)
 from recollect.cli.options.executor import How
 from recollect.cli.options.names import StudyName
 from recollect.cli.options.watch import watch_of
@@ -81,6 +91,7 @@ def run(
         bool, Parameter(negative=(), help="say what would be done and how long it may take; do nothing")
     ] = False,
     probe: Probe = False,
+    diagnostics: Diagnostics = False,
     store: StorePath = DEFAULT,
     out: Annotated[Path, Parameter(help="the folder for a study's figure")] = Path("figures"),
 ) -> int:
@@ -125,7 +136,7 @@ def run(
             raise BadInput("--probe: a search does not look inside; add --design best or --design every")
         cells = what.tuned(chosen, max_runs or MOST)
         return search(found, what, cells, how, path, out, dry_run=dry_run)
-    watch = watch_of([case.spec for case in chosen], inside)
+    watch = watch_of([case.spec for case in chosen], inside, diagnostics)
     return train(found, what, chosen, designed, how, path, out, limit, watch, dry_run=dry_run)
 
 

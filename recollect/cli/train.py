@@ -10,7 +10,18 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.live import Live, headline, summary
 from recollect.cli.display.watch import preflight_here
-from recollect.cli.options import CheckpointSeconds, Force, Json, Noncausal, Probe, Sets, StorePath, overrides, whole
+from recollect.cli.options import (
+    CheckpointSeconds,
+    Diagnostics,
+    Force,
+    Json,
+    Noncausal,
+    Probe,
+    Sets,
+    StorePath,
+    overrides,
+    whole,
+)
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.cli.options.watch import watch_of
 from recollect.spec import RunSpec, make_spec
@@ -40,6 +51,7 @@ def train(
     force: Force = False,
     checkpoint_seconds: CheckpointSeconds = None,
     probe: Probe = False,
+    diagnostics: Diagnostics = False,
     json_: Json = False,
 ) -> int:
     """Train one model and keep its record; a finished run is shown, a stopped one goes on.
@@ -58,7 +70,7 @@ def train(
     short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
     made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
-    watch = watch_of([made], probe)
+    watch = watch_of([made], probe, diagnostics)
     if (known := stored(made, store, watch)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)
     record = known or train_now(made, store, checkpoint_seconds, watch, force=force, quiet=json_)

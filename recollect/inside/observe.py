@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from recollect.inside.diagnostics import diagnose
 from recollect.inside.seen import draw_rows, look
 from recollect.spec import RunSpec
 from recollect.spec.watch import Watch
@@ -25,4 +26,5 @@ class Observer:
         """Name -> number; at the first step and the last one also pictures and curves, as nested lists."""
         seen, progress = look(trainer.model, self.rows), trainer.progress
         whole = progress.step == 0 or bool(progress.stopped)
-        return seen.numbers() | (seen.arrays(self.rows.places) if whole else {})
+        more = diagnose(trainer) if self.watch.diagnostics else {}
+        return seen.numbers() | more | (seen.arrays(self.rows.places) if whole else {})

@@ -1,6 +1,6 @@
 """Pictures of what positions read in one row: matrices with its keys, values and queries as ticks."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -16,17 +16,24 @@ Places = Mapping[str, Sequence[int]]
 ACROSS = 4
 
 
-def draw_matrices(matrices: Mapping[str, NDArray[np.floating]], places: Places, title: str) -> Figure:
-    """Named matrices, four in a row."""
+def draw_matrices(
+    matrices: Mapping[str, NDArray[np.floating]],
+    places: Places,
+    title: str,
+    first: Sequence[Callable[[Axes], None]] = (),
+) -> Figure:
+    """Named matrices, four in a row, after what else is to be drawn."""
     value = mixing_figure(matrices, title)
-    down = -(-len(value.panels) // ACROSS)
+    down = -(-(len(value.panels) + len(first)) // ACROSS)
     with styled():
         figure = Figure(figsize=(1.5 * PAGE, 0.42 * PAGE * down + 0.4), layout="constrained")
         grid = figure.subplots(down, ACROSS, squeeze=False).ravel()
-        for axes, panel in zip(grid, value.panels, strict=False):
+        for axes, draw in zip(grid, first, strict=False):
+            draw(axes)
+        for axes, panel in zip(grid[len(first) :], value.panels, strict=False):
             draw_mixing(panel, axes)
             put_ticks(axes, places)
-        for axes in grid[len(value.panels) :]:
+        for axes in grid[len(first) + len(value.panels) :]:
             axes.set_visible(False)
         figure.suptitle(value.title)
     return figure

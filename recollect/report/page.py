@@ -21,6 +21,7 @@ from recollect.report.command import cell_command, command
 from recollect.report.figures import FIGURES
 from recollect.report.kind import FigureKind, Runs
 from recollect.report.note import span
+from recollect.report.probes import ProbeCard, probe_cards
 from recollect.report.style import mixer_colour
 from recollect.report.tables import window_edges, window_text
 from recollect.spec.compose import flatten
@@ -79,6 +80,7 @@ class Page:
     studies: tuple[StudyCard, ...]
     claims: tuple[ClaimRow, ...]
     cells: tuple[Plain, ...]
+    probes: tuple[ProbeCard, ...]
     runs: tuple[Plain, ...]
     colours: dict[str, str]
     charts: dict[str, Any]
@@ -115,6 +117,7 @@ def page(
         studies=tuple(_card(name, scale, contents.labelled(name, scale), select) for name, scale in wanted),
         claims=tuple(claims),
         cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
+        probes=probe_cards(contents, records),
         runs=runs,
         colours=colours,
         charts={

@@ -13,6 +13,11 @@ class Watch:
     looks: int = 24
     diagnostics: bool = False
 
+    @property
+    def mark(self) -> str:
+        """A number that every look has."""
+        return "sharpness" if self.diagnostics else "gradient length"
+
     def steps(self, total: int) -> set[int]:
         """The steps of a run with this budget."""
         return {0, *(int(step) for step in np.geomspace(1, total, self.looks).round())}

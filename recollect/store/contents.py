@@ -46,6 +46,10 @@ class Contents:
         """Every study and the scales at which it was run, by name."""
         return list(self._links)
 
+    def looked(self) -> set[str]:
+        """The runs that somebody looked into while they trained."""
+        return set(self._store.looked())
+
     def labelled(self, study: str, scale: str) -> list[tuple[str, Record]]:
         """The runs of a study at a scale under their labels, in the study's order."""
         self._need(study)

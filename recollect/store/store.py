@@ -413,10 +413,10 @@ class Store:
             found.setdefault(row["name"], {})[row["step"]] = values
         return {name: dict(sorted(steps.items())) for name, steps in found.items()}
 
-    def looked(self) -> dict[str, set[int]]:
-        """Run -> the steps at which somebody looked inside."""
+    def looked(self, name: str = "gradient length") -> dict[str, set[int]]:
+        """Run -> the steps at which somebody looked inside and saw this."""
         found: dict[str, set[int]] = {}
-        for row in self.db.execute("SELECT DISTINCT run, step FROM arrays"):
+        for row in self.db.execute("SELECT run, step FROM arrays WHERE name = ?", (name,)):
             found.setdefault(row["run"], set()).add(row["step"])
         return found
 

@@ -91,7 +91,7 @@ class Coordinator:
         folder = self.store.folder(spec.id)
         for file in folder.glob("*.tmp"):
             file.unlink(missing_ok=True)
-        if self.watch is not None and 0 not in self.store.looked().get(spec.id, ()):
+        if self.watch is not None and 0 not in self.store.looked(self.watch.mark).get(spec.id, ()):
             (folder / CHECKPOINT).unlink(missing_ok=True)  # nobody has looked at what came before it
         self.store.add([spec])
         self.again = [other for other in self.again if other is not spec]
@@ -155,7 +155,7 @@ def lacking(watch: Watch | None, store: Store, done: Iterable[Record]) -> set[st
     """Of finished runs those that were not looked at as asked."""
     if watch is None:
         return set()
-    seen = store.looked()
+    seen = store.looked(watch.mark)
     ended = {record.id: (record.spec.train.steps, (record.result or {})["steps"]) for record in done}
     return {run for run, steps in ended.items() if watch.lacks(*steps, seen.get(run, ()))}
 

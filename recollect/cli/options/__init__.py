@@ -47,6 +47,14 @@ Probe = Annotated[
         help="look inside while it trains and keep what is seen; a finished run that lacks it is trained again",
     ),
 ]
+Diagnostics = Annotated[
+    bool,
+    Parameter(
+        name=["--diagnostics"],
+        negative=(),
+        help="with --probe: also gradient norms, sizes of steps and the sharpness of the loss, which take their time",
+    ),
+]
 Force = Annotated[bool, Parameter(negative=(), help="train what this machine seems too small for")]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 

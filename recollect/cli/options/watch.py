@@ -2,15 +2,18 @@
 
 from collections.abc import Iterable
 
+from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.watch import Watch
 from recollect.tasks import make_task
 from recollect.tasks.streams import generator
 
 
-def watch_of(specs: Iterable[RunSpec], probe: bool) -> Watch | None:
+def watch_of(specs: Iterable[RunSpec], probe: bool, diagnostics: bool) -> Watch | None:
     """What is to be observed; one sentence where the rows of a task have nothing to be looked at."""
     for task in {spec.task for spec in specs} if probe else ():
         made = make_task(task)
         made.places(made.draw(generator(0, "validation"), 1))
-    return Watch() if probe else None
+    if diagnostics and not probe:
+        raise BadInput("--diagnostics: is for runs that are looked into; add --probe")
+    return Watch(diagnostics=diagnostics) if probe else None

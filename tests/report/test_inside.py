@@ -1,0 +1,75 @@
+"""Figures and the page's section on what was seen inside."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from recollect.report import draw_figure
+from recollect.report.inside import inside
+from recollect.report.kind import Runs
+from recollect.report.matrices import draw_matrices, stored_matrices
+from recollect.report.probes import probe_cards
+from recollect.report.write import write_report
+from recollect.spec.watch import Watch
+from recollect.store import Contents, Store
+from recollect.sweep import Grid, sweep
+from recollect.sweep.executors import Inline
+from tests.support.small import tiny
+
+SEEN, UNSEEN = tiny(model__n_layers=2), tiny("mamba")
+
+
+@pytest.fixture(scope="module")
+def contents(tmp_path_factory: pytest.TempPathFactory) -> Contents:
+    """Two runs, one of which was looked into."""
+    store = Store(tmp_path_factory.mktemp("inside") / "a.db", create=True)
+    sweep(Grid([SEEN]), Inline(), store, watch=Watch(looks=4))
+    sweep(Grid([UNSEEN]), Inline(), store)
+    store.link("fig6", "laptop", {SEEN.id: "attention, 2 layers", UNSEEN.id: "mamba"})
+    return Contents(store)
+
+
+def test_the_figure_has_scores_of_the_runs_that_were_looked_into(contents: Contents) -> None:
+    found = inside(Runs.of(contents.labelled("fig6", "laptop"), "laptop"), "")
+    assert [curve.label for curve in found.dynamics.curves] == ["attention, 2 layers", "mamba"]
+    (line,) = found.scores
+    looks = contents.labelled("fig6", "laptop")[0][1].looks
+    assert line.steps == sorted(Watch(looks=4).steps(12))
+    best = [max(float(looks[f"{layer} induction, best"][step]) for layer in (0, 1)) for step in line.steps]
+    assert line.values == best
+    assert [len(found.fades[kind]) for kind in ("mixing", "gradient")] == [1, 1]
+    np.testing.assert_array_equal(found.fades["mixing"][0].after, looks["1 fades"][12])
+
+
+@pytest.mark.parametrize(("kind", "panels"), [("loss", 3), ("inside", 5)])
+def test_figures_show_loss_accuracy_and_scores_together(contents: Contents, kind: str, panels: int) -> None:
+    figure = draw_figure(kind, contents.labelled("fig6", "laptop"), "a title", "laptop")
+    assert sum(axes.get_visible() for axes in figure.axes) == panels
+    seen = [axes for axes in figure.axes if axes.get_ylabel() == "induction, best head"]
+    assert len(seen) == 1
+
+
+def test_without_looks_there_is_no_panel_of_scores(contents: Contents) -> None:
+    labelled = [pair for pair in contents.labelled("fig6", "laptop") if pair[0] == "mamba"]
+    assert len(draw_figure("loss", labelled, "a title", "laptop").axes) == 2
+
+
+def test_matrices_have_keys_values_and_queries_as_ticks(contents: Contents) -> None:
+    record = contents.labelled("fig6", "laptop")[0][1]
+    matrices, places = stored_matrices(record)
+    assert list(matrices) == ["layer 0 mixing 0", "layer 1 mixing 0"]
+    axes = draw_matrices(matrices, places, "a title").axes[0]
+    ticks = {int(tick): text.get_text() for tick, text in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)}
+    assert [ticks[place] for place in (0, 1, 2, 3)] == ["k", "v", "k", "v"]
+    assert [ticks[place] for place in places["queries"]] == ["q", "q"]
+
+
+def test_the_page_shows_the_runs_that_were_looked_into(contents: Contents, tmp_path: Path) -> None:
+    (card,) = probe_cards(contents, contents.records())
+    assert card.run == SEEN.id
+    assert card.picture.startswith("data:image/png;base64,")
+    (page,) = write_report(contents, tmp_path, ("html",))[:1]
+    text = page.read_text()
+    assert f"recollect probe {SEEN.id}" in text
+    assert card.picture in text
