@@ -3,7 +3,7 @@
 from collections.abc import Collection
 from typing import Protocol
 
-from recollect.claims import ablations, dynamics, inside, learning_rate, newer, scaling
+from recollect.claims import ablations, dynamics, inside, learning_rate, newer, remedies, scaling
 from recollect.claims.claim import Claim, Finding, Verdict
 from recollect.claims.evidence import Evidence
 from recollect.spec.registry import Registry
@@ -13,6 +13,8 @@ from recollect.window.select import Select, by_label
 PARTS = (learning_rate, scaling, dynamics, ablations, newer, inside)
 NUMBERED = {claim.number: claim for part in PARTS for claim in part.CLAIMS}
 CLAIMS: Registry[int, Claim] = Registry("claim", sorted(NUMBERED.items()))
+"""The paper's."""
+OWN: Registry[int, Claim] = Registry("claim of our own", ((claim.number, claim) for claim in remedies.CLAIMS))
 
 
 class Source(Protocol):
@@ -25,9 +27,14 @@ class Source(Protocol):
         """The runs of a study at a scale under their labels, in the study's order."""
 
 
-def ledger(runs: Source, select: Select = "validation", studies: Collection[str] | None = None) -> list[Verdict]:
+def ledger(
+    runs: Source,
+    select: Select = "validation",
+    studies: Collection[str] | None = None,
+    claims: Registry[int, Claim] = CLAIMS,
+) -> list[Verdict]:
     """Every claim, or those on some studies, judged at every scale at which its study was run; open once where none."""
-    judged = [claim for claim in CLAIMS.values() if studies is None or claim.study in studies]
+    judged = [claim for claim in claims.values() if studies is None or claim.study in studies]
     gathered: dict[str, list[Evidence]] = {claim.study: [] for claim in judged}
     for study, scale in runs.studies():
         if study in gathered and scale:
@@ -36,4 +43,4 @@ def ledger(runs: Source, select: Select = "validation", studies: Collection[str]
     return [claim.judge(evidence) for claim in judged for evidence in gathered[claim.study] or nothing]
 
 
-__all__ = ["CLAIMS", "Claim", "Evidence", "Finding", "Source", "Verdict", "ledger"]
+__all__ = ["CLAIMS", "OWN", "Claim", "Evidence", "Finding", "Source", "Verdict", "ledger"]

@@ -34,7 +34,8 @@ class Test(NamedTuple):
 class Claim:
     """A statement in our words, where the paper makes it, its number there, and the study and test that judge it.
 
-    `version` is raised with every change of the rule, before the runs that it judges (docs/decisions/0007-rules.md).
+    One of `ours` is no statement of the paper's. `version` is raised with every change of the rule, before the runs
+    that it judges (docs/decisions/0007-rules.md).
     """
 
     number: int
@@ -45,6 +46,12 @@ class Claim:
     rule: str
     test: Test
     version: int = 1
+    ours: bool = False
+
+    @property
+    def mark(self) -> str:
+        """Its number; those of our own claims stand apart."""
+        return f"R{self.number}" if self.ours else str(self.number)
 
     def judge(self, evidence: Evidence) -> "Verdict":
         """The verdict on what there is; open where runs or seeds are missing."""
@@ -80,7 +87,7 @@ class Verdict:
         """One entry of the ledger."""
         claim = self.claim
         return {
-            "claim": claim.number,
+            "claim": claim.mark if claim.ours else claim.number,
             "statement": claim.statement,
             "where": claim.where,
             "paper": claim.paper,

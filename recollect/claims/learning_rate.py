@@ -18,9 +18,9 @@ from recollect.claims.judge import (
     width,
 )
 from recollect.spec.protocols import ZOOLOGY
-from recollect.studies.confounders import AS_IT_IS, SWITCHES
+from recollect.studies.confounders import SWITCHES
 from recollect.studies.models import ATTENTION, HYENA, MAMBA
-from recollect.studies.switches import switched, under
+from recollect.studies.switches import AS_IT_IS, switched, under
 from recollect.window.select import accuracy, choose, for_window
 
 

@@ -5,10 +5,10 @@ import math
 from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
 from recollect.claims.judge import FAILS, SOLVES, SURE, decide, facing, spread, wider_than, width
-from recollect.studies.confounders import AS_IT_IS, SWITCHES
+from recollect.studies.confounders import SWITCHES
 from recollect.studies.fig7 import LARGE
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA, MAMBA2, TWO_LAYERS
-from recollect.studies.switches import switched, under
+from recollect.studies.switches import AS_IT_IS, switched, under
 from recollect.window import surely_wider
 
 WIDER = (

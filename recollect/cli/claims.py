@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from rich.table import Column, Table
 from rich.text import Text
 
-from recollect.claims import CLAIMS, Verdict, ledger
+from recollect.claims import CLAIMS, OWN, Verdict, ledger
 from recollect.cli.display.console import console
 from recollect.cli.options import Json, StorePath, whole
 from recollect.cli.report import SelectOn
@@ -26,6 +26,7 @@ def claims(
         bool, Parameter(negative=(), help="also where the paper says it, and the numbers behind it")
     ] = False,
     rules: Annotated[bool, Parameter(negative=(), help="all that, and the rule by which each is judged")] = False,
+    own: Annotated[bool, Parameter(negative=(), help="our own claims instead of the paper's")] = False,
     select: SelectOn = "validation",
     json_: Json = False,
 ) -> None:
@@ -41,6 +42,8 @@ def claims(
 
     recollect claims 28 29 30 --rules
 
+    recollect claims --own --rules
+
     recollect claims --json
 
     Parameters
@@ -50,8 +53,10 @@ def claims(
     """
     for number in numbers:
         if number not in CLAIMS:
-            raise BadInput(f"claims: there is no claim {number}; allowed: 1 to {max(CLAIMS)}")
-    judged = ledger(Contents(Store(store)), select)
+            raise BadInput(f"claims: there is no claim {number}; allowed: 1 to {len(CLAIMS)}")
+    if own and numbers:
+        raise BadInput("claims: the numbers are those of the paper's claims; leave out --own")
+    judged = ledger(Contents(Store(store)), select, claims=OWN if own else CLAIMS)
     found = [verdict for verdict in judged if not numbers or verdict.claim.number in numbers]
     if json_:
         json.dump([verdict.to_json() for verdict in found], sys.stdout)
@@ -76,7 +81,7 @@ def short_table(verdicts: list[Verdict]) -> Table:
     table.add_column("claim", no_wrap=True)
     for verdict in verdicts:
         told = Text(verdict.finding.word, COLOURS[verdict.finding.word])
-        table.add_row(str(verdict.claim.number), told, verdict.evidence.scale, verdict.claim.statement)
+        table.add_row(verdict.claim.mark, told, verdict.evidence.scale, verdict.claim.statement)
     return table
 
 
@@ -89,5 +94,5 @@ def long_table(verdicts: list[Verdict], rules: bool) -> Table:
         if rules:
             statement.append(f"\n{claim.rule}", "dim")
         told = Text.assemble((word, COLOURS[word]), f" {verdict.basis()}")
-        table.add_row(str(claim.number), statement, f"{claim.paper} ({claim.where})", claim.study, told)
+        table.add_row(claim.mark, statement, f"{claim.paper} ({claim.where})", claim.study, told)
     return table

@@ -126,7 +126,7 @@ def run(
     chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)
     if shard is not None:
         part, path = Shard.read(shard), Shard.read(shard).store(store)
-        chosen = left(what, part.cut(chosen, designed), designed, store, max_runs or MOST)
+        chosen = left(what, part.cut(chosen, designed), designed, store, max_runs)
         found, what = None, sharded(what, part, designed)
         tell(f"shard {part} of {what.name}: all its runs are done" if not chosen else after_shards(part, store))
         if not chosen:
@@ -134,7 +134,7 @@ def run(
     if designed == "window":
         if probe:
             raise BadInput("--probe: a search does not look inside; add --design best or --design every")
-        cells = what.tuned(chosen, max_runs or MOST)
+        cells = what.tuned(chosen, max_runs)
         return search(found, what, cells, how, path, out, dry_run=dry_run)
     watch = watch_of([case.spec for case in chosen], inside, diagnostics)
     return train(found, what, chosen, designed, how, path, out, limit, watch, dry_run=dry_run)
@@ -179,7 +179,7 @@ def sharded(what: Sweep, part: Shard, design: Design) -> Sweep:
     return what if design == "window" else replace(what, cases=part.cut(what.cases, design))
 
 
-def left(what: Sweep, cases: list[Case], design: Design, store: Path, most: int) -> list[Case]:
+def left(what: Sweep, cases: list[Case], design: Design, store: Path, most: int | None) -> list[Case]:
     """What the store into which shards are merged has not got yet; where runs follow from others, whole cells."""
     if design == "every":
         return missing(cases, store)
@@ -232,14 +232,16 @@ def check_counts(design: Design, limit: int | None, max_runs: int | None) -> Non
 
 def draw(study: Study, scale: str, store: Store, out: Path) -> None:
     """What the paper's claims on it come to, its figure, and the page of the whole store."""
-    from recollect.claims import ledger
+    from recollect.claims import CLAIMS, OWN, ledger
     from recollect.cli.claims import print_verdicts
     from recollect.cli.report import claim_rows
     from recollect.report import draw_study
     from recollect.report.write import write_report
 
     contents = Contents(store)
-    print_verdicts([one for one in ledger(contents, studies=(study.name,)) if one.evidence.scale == scale], long=True)
+    for claims in (CLAIMS, OWN):
+        found = ledger(contents, studies=(study.name,), claims=claims)
+        print_verdicts([one for one in found if one.evidence.scale == scale], long=True)
     print_figure(draw_study(study, scale, contents, out))
     (page,) = write_report(contents, out, ("html",), claims=claim_rows(ledger(contents)))
     print(f"report: {page}")

@@ -4,6 +4,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +17,7 @@ from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
+from recollect.cli.options.vary import Vary, read_vary
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
@@ -27,6 +29,7 @@ from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
 STUDY = "window"
 """The study that searched runs belong to."""
 
+NOTHING = Vary()
 SHOWN = 7
 """How many of the next runs a dry run names."""
 
@@ -47,6 +50,9 @@ def window(
         ProtocolName, Parameter(help="a preset of everything else; `recollect protocols` lists them")
     ] = "laptop",
     set_: Sets = (),
+    vary: Annotated[
+        str, Parameter(help="one search for every value, as train.lr_dynamics=1,0.1,0.03; does it widen the window?")
+    ] = "",
     allow_noncausal: Noncausal = False,
     spec: Annotated[Path | None, Parameter(help="a YAML file of fields that override the protocol's")] = None,
     low: Annotated[float, Parameter(help="the lowest learning rate")] = 1e-5,
@@ -82,6 +88,8 @@ def window(
 
     recollect window mqar my.py:Mixer --low 1e-4 --high 1e-2 --tolerance 0.2 --dry-run
 
+    recollect window mqar mamba --vary train.lr_dynamics=1,0.1,0.03 --max-runs 24
+
     Parameters
     ----------
     task
@@ -94,7 +102,7 @@ def window(
     search = Search(low, high, max_runs, tolerance, threshold, first_seed)
     short = {"model.d_model": d_model, "model.n_layers": n_layers, "train.steps": steps}
     short["model.noncausal"] = allow_noncausal or None
-    cells = make_cells(task, mixers, overrides(short, set_, spec), protocol, search)
+    cells, against = make_cells(task, mixers, overrides(short, set_, spec), protocol, search, read_vary(vary))
     check_folder(out)
     specs = [cell.spec for cell in cells.values()]
     if dry_run:
@@ -119,24 +127,30 @@ def window(
     if found:
         from recollect.cli.display.found import show_found
 
-        show_found(found, out, drawn, plain=json_)
+        show_found(found, out, drawn, against, plain=json_)
     return 1 if bad or len(found) < len(cells) else 0
 
 
 def make_cells(
-    task: str, mixers: Sequence[str], given: dict[str, Any], protocol: str, search: Search
-) -> dict[str, CellSearch]:
-    """Label -> search, one for each mixer."""
+    task: str, mixers: Sequence[str], given: dict[str, Any], protocol: str, search: Search, vary: Vary = NOTHING
+) -> tuple[dict[str, CellSearch], dict[str, str]]:
+    """Label -> search, one for each mixer and value; and label -> the label that it is compared with."""
     if not mixers:
         raise BadInput("window: name at least one mixer, as in `recollect window mqar attention`")
-    for key in CHOSEN.keys() & given.keys():
+    for key in CHOSEN.keys() & {*given, vary.name}:
         raise BadInput(f"window: {key} is what the search chooses; {CHOSEN[key]}")
     everyone = [name for mixer in mixers for name in mixer.split(",")]
-    specs = [make_one(task, mixer.split(","), given, everyone, protocol) for mixer in mixers]
-    for i, (mixer, spec) in enumerate(zip(mixers, specs, strict=True)):
-        if spec.cell in {other.cell for other in specs[:i]}:
+    models = [
+        vary.specs(given, partial(make_one, task, mixer.split(","), everyone=everyone, protocol=protocol))
+        for mixer in mixers
+    ]
+    for i, (mixer, specs) in enumerate(zip(mixers, models, strict=True)):
+        if {spec.cell for spec in specs} & {other.cell for others in models[:i] for other in others}:
             raise BadInput(f"window: '{mixer}' names a model that is already there; give every model once")
-    return {case.label: CellSearch(case.spec, search) for case in label(specs)}
+    cases = label([spec for specs in models for spec in specs])
+    labels = {case.spec.cell: case.label for case in cases}
+    against = {labels[spec.cell]: labels[specs[0].cell] for specs in models for spec in specs[1:]}
+    return {case.label: CellSearch(case.spec, search) for case in cases}, against
 
 
 def make_one(task: str, names: list[str], given: dict[str, Any], everyone: Sequence[str], protocol: str) -> RunSpec:

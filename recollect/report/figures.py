@@ -8,6 +8,7 @@ from recollect.report.ablation import TABLE
 from recollect.report.axes import empty
 from recollect.report.bands import BANDS
 from recollect.report.dynamics import DYNAMICS
+from recollect.report.effects import EFFECTS
 from recollect.report.heatmap import HEATMAP
 from recollect.report.inside import INSIDE, LOSS
 from recollect.report.kind import FigureKind, Panel, Runs
@@ -20,7 +21,9 @@ from recollect.report.width import WIDTH
 from recollect.spec.registry import Registry
 from recollect.window.select import Labelled, Select
 
-KINDS: tuple[FigureKind[Any], ...] = (DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, TABLE)
+KINDS: tuple[FigureKind[Any], ...] = (
+    *(DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, EFFECTS, TABLE),
+)
 FIGURES = Registry("figure", ((kind.name, kind) for kind in KINDS))
 
 

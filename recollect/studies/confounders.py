@@ -5,12 +5,11 @@ from dataclasses import replace
 from recollect.studies.models import ATTENTION, MAMBA
 from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
 from recollect.studies.study import Study
-from recollect.studies.switches import Switch, switched
+from recollect.studies.switches import AS_IT_IS, Switch, reference, switched
 
 EPOCH = 196
 """The paper's epoch in steps, 100,000 rows in batches of 512: fresh rows know no epochs."""
 
-AS_IT_IS = "as it is"
 SWITCHES = {
     AS_IT_IS: Switch(),
     "init gpt2": Switch("training", {"model.init": "gpt2"}),
@@ -34,17 +33,11 @@ SWITCHES = {
 
 STUDY = Study(
     title="Windows under one changed switch each",
-    figure="table",
+    figure="effects",
     models=switched(SWITCHES, ATTENTION, MAMBA),
     scales={
         "smoke": replace(SMOKE, lrs=(1e-2,)),
-        "laptop": replace(
-            LAPTOP,
-            lrs=rates(-2.5, -2, 2),
-            seeds=ONE,
-            fields={"train.steps": 1500},
-            own={label: {"model.n_layers": 1} for label in switched(SWITCHES, MAMBA)},
-        ),
+        "laptop": replace(LAPTOP, design="window"),
         "desk": replace(
             DESK,
             lrs=rates(-3, -2, 1),
@@ -58,5 +51,6 @@ STUDY = Study(
             fields={"train.steps": 50 * EPOCH, "train.eval_every": EPOCH},
         ),
     },
-    minutes={"laptop": 15, "desk": 600},
+    minutes={"laptop": 300, "desk": 600},
+    against=reference,
 )

@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -11,7 +11,7 @@ from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 from recollect.spec.protocols import PROTOCOLS, Fields
 from recollect.studies.words import Measures, differences, measure
-from recollect.window.tuned import MOST, USUAL
+from recollect.window.tuned import LONG, MOST, USUAL
 
 SCALES = ("smoke", "laptop", "desk", "paper")
 Design = Literal["every", "best", "window"]
@@ -35,10 +35,12 @@ Shape = tuple[int, int]
 
 @dataclass(frozen=True)
 class Case:
-    """One run of a study and the label under which a figure shows it."""
+    """One run of a study and the label under which a figure shows it; `against` is a run of the cell that its own is
+    compared with, where there is one."""
 
     label: str
     spec: RunSpec
+    against: RunSpec | None = None
 
 
 @dataclass(frozen=True)
@@ -55,10 +57,10 @@ class Variant:
     lrs: tuple[float, ...] = ()
 
 
-def runs_of(design: Design, lrs: int, seeds: int) -> tuple[int, int]:
+def runs_of(design: Design, lrs: int, seeds: int, most: int = MOST) -> tuple[int, int]:
     """How many runs a cell with so many learning rates and seeds gets by a design, usually and at most."""
     if design == "window":
-        return USUAL + seeds, MOST + seeds
+        return USUAL + seeds, most + seeds
     return (lrs * seeds if design == "every" else lrs + seeds - 1,) * 2
 
 
@@ -135,9 +137,10 @@ class Changes:
 class Study:
     """Its question, its models, its scales, and the kind of figure that answers it.
 
-    Its name and question are those of its file, given where it is registered. `minutes` is what a scale takes on two
-    cores, from real runs or from timed steps and the whole budget of every run. One that looks inside has its runs
-    observed while they train.
+    Its name and question are those of its file, given where it is registered. `against` names, by label, the model that
+    another is compared with: a search then goes on where its window may be the wider one. `minutes` is what a scale
+    takes on two cores, from real runs or from timed steps and the whole budget of every run. One that
+    looks inside has its runs observed while they train.
     """
 
     title: str
@@ -147,6 +150,7 @@ class Study:
     task: str = "mqar"
     minutes: Mapping[str, float] = field(default_factory=dict)
     looks_inside: bool = False
+    against: Callable[[str], str] | None = None
     name: str = ""
     question: str = ""
     _made: dict[str, tuple[Case, ...]] = field(default_factory=dict, init=False, repr=False, compare=False)
@@ -161,7 +165,7 @@ class Study:
         cells = [(cell, self.lrs(cell.label, found)) for cell in self._cells(found, wanted)]
         lrs = dict.fromkeys(lr for _, own in cells for lr in own)
         axes = itertools.product(found.seeds, lrs, cells)
-        return [Case(cell.label, cell.spec.at(lr, seed)) for seed, lr, (cell, own) in axes if lr in own]
+        return [replace(cell, spec=cell.spec.at(lr, seed)) for seed, lr, (cell, own) in axes if lr in own]
 
     def lrs(self, label: str, scale: Scale) -> tuple[float, ...]:
         """The learning rates of a model: those of a replication are its own."""
@@ -172,7 +176,8 @@ class Study:
         """How many runs it takes at a scale, by the scale's own design, usually and at most."""
         found = self._scale(scale)
         axes = [(len(self.lrs(cell.label, found)), len(found.seeds)) for cell in self.cells(scale)]
-        low, high = zip(*(runs_of(found.design, *sizes) for sizes in axes), strict=True)
+        most = LONG if self.against else MOST
+        low, high = zip(*(runs_of(found.design, *sizes, most) for sizes in axes), strict=True)
         return sum(low), sum(high)
 
     def sized(self, scale: str, changes: Changes) -> Scale:
@@ -215,6 +220,7 @@ class Study:
     def _cells(self, scale: Scale, wanted: Changes) -> list[Case]:
         """Every model at every setting and shape; where two models are the same there, the first one has it."""
         made: dict[RunSpec, Case] = {}
+        there: dict[tuple[str, str], RunSpec] = {}
         models = {label: model for label, model in wanted.choose(self.models).items() if label not in scale.without}
         for (label, model), setting, shape in itertools.product(models.items(), scale.settings, scale.shapes):
             sizes = dict(zip(("model.d_model", "model.n_layers"), shape, strict=True))
@@ -230,7 +236,10 @@ class Study:
             fields |= wanted.fields
             protocol = model.protocol or scale.protocol
             spec = make_spec(self.task, model.mixer, fields, protocol=protocol, where=self.name)
-            made.setdefault(spec, Case(label, spec))
+            place = f"{setting} {shape}"
+            there[label, place] = spec
+            other = there.get((self.against(label), place)) if self.against else None
+            made.setdefault(spec, Case(label, spec, None if other == spec else other))
         return list(made.values())
 
 

@@ -22,6 +22,19 @@ class Switch:
     mixers: tuple[str, ...] = ()
 
 
+AS_IT_IS = "as it is"
+"""The name of what is not switched, with which all else is compared."""
+
+
+ENOUGH = 0.3
+"""Decades by which a remedy is to widen a window."""
+
+
+def reference(label: str) -> str:
+    """The label of the same mixer without a switch."""
+    return under(label.partition(", ")[0], AS_IT_IS)
+
+
 def under(mixer: str, switch: str) -> str:
     """The label of a mixer under a switch."""
     return f"{mixer}, {switch}"

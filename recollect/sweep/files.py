@@ -32,8 +32,11 @@ from recollect.spec.compose import flatten, make_spec
 from recollect.spec.files import load_module, pin, read_mapping
 from recollect.spec.rates import PER_DECADE, on_lattice
 from recollect.studies import Case, Design, runs_of
-from recollect.window import TunedCell
+from recollect.window import ComparedCell, TunedCell, at_length
+from recollect.window.cell import Cell
 from recollect.window.reading import grouped
+from recollect.window.tuned import LONG
+from recollect.window.tuned import MOST as MOST_OF_CELL
 
 SHORT = {"lr": "train.lr", "steps": "train.steps", "d_model": "model.d_model", "n_layers": "model.n_layers"}
 KEYS = {"name", "protocol", "task", "mixer", "model", "train", "compute", "seed", "numerics", *SHORT}
@@ -61,15 +64,28 @@ class Sweep:
         """How many runs a design takes, usually and at most."""
         cells = grouped((case.spec.cell, case.spec) for case in self.cases).values()
         axes = [({spec.train.lr for spec in specs}, {spec.seed for spec in specs}) for specs in cells]
-        low, high = zip(*(runs_of(design, len(lrs), len(seeds)) for lrs, seeds in axes), strict=True)
+        most = LONG if any(case.against for case in self.cases) else MOST_OF_CELL
+        low, high = zip(*(runs_of(design, len(lrs), len(seeds), most) for lrs, seeds in axes), strict=True)
         return sum(low), sum(high)
 
-    def tuned(self, cases: Sequence[Case], most: int) -> list[tuple[str, TunedCell]]:
-        """The cells of some of its runs under their labels, each to be searched with at most so many runs."""
+    def tuned(self, cases: Sequence[Case], most: int | None) -> list[tuple[str, Cell]]:
+        """The cells of some of its runs under their labels, each to be searched with at most so many runs.
+
+        Cells that are compared, and those that they are compared with, have numbers of their own, if none is given.
+        """
         lrs = [case.spec.train.lr for case in self.cases]
         seeds, span = tuple(dict.fromkeys(case.spec.seed for case in self.cases)), self.span or (min(lrs), max(lrs))
         cells = {case.spec.cell: case for case in reversed(cases)}
-        return [(case.label, TunedCell.of(case.spec, seeds, span, most)) for case in reversed(cells.values())]
+        others = {case.against.cell for case in cells.values() if case.against is not None} & cells.keys()
+
+        def planner(case: Case) -> Cell:
+            if most is not None or not others & {case.spec.cell, case.against.cell if case.against else ""}:
+                return TunedCell.of(case.spec, seeds, span, most or MOST_OF_CELL)
+            if case.against is None:
+                return at_length(case.spec, seeds, span)
+            return ComparedCell.of(case.spec, case.against, seeds, span)
+
+        return [(case.label, planner(case)) for case in reversed(cells.values())]
 
 
 def read_sweep(file: Path, scale: str | None = None) -> Sweep:
@@ -226,9 +242,9 @@ def label(specs: Sequence[RunSpec], among: Collection[str] | None = None) -> lis
     names = [spec.model.mixer_name for spec in unique]
     seen: dict[tuple[str, str], set[str]] = {}
     for name, fields in zip(names, flat, strict=True):
-        for key, value in fields.items():
+        for key in {key for other, found in zip(names, flat, strict=True) if other == name for key in found}:
             if (among is None or key in among) and key not in (RATE, "seed"):
-                seen.setdefault((name, key), set()).add(repr(value))
+                seen.setdefault((name, key), set()).add(repr(fields.get(key)))  # absent: a later field's default
     return [
         Case(", ".join([name, *_differences(name, fields, seen)]), spec)
         for name, fields, spec in zip(names, flat, unique, strict=True)

@@ -2,6 +2,8 @@
 
 from recollect.window.cell import CellSearch, Searches, readings
 from recollect.window.compare import even_grid_runs, is_open, surely_wider, wider
+from recollect.window.compared import ComparedCell, at_length
+from recollect.window.effect import Change, Effect, effect, surely_widened
 from recollect.window.found import Found, find, wider_matrix
 from recollect.window.measure import THRESHOLD, Estimate, Window, measure
 from recollect.window.reading import Rate, Reading, sensitivity
@@ -12,6 +14,9 @@ __all__ = [
     "THRESHOLD",
     "Ask",
     "CellSearch",
+    "Change",
+    "ComparedCell",
+    "Effect",
     "Estimate",
     "Found",
     "Rate",
@@ -20,12 +25,15 @@ __all__ = [
     "Searches",
     "TunedCell",
     "Window",
+    "at_length",
+    "effect",
     "even_grid_runs",
     "find",
     "is_open",
     "measure",
     "readings",
     "sensitivity",
+    "surely_widened",
     "surely_wider",
     "wider",
     "wider_matrix",

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recollect.window.curve import logistic, probability
+from recollect.window.curve import Floats, logistic, probability
 from recollect.window.edges import edges
 from recollect.window.holes import outside
 from recollect.window.measure import Window
@@ -37,7 +37,7 @@ def surely_wider(first: Window, second: Window) -> tuple[float, float]:
     What is known of an open window bounds its width from below only: it may decide that a window is wider than a closed
     one, never that it is narrower.
     """
-    one, other = (np.minimum(window.widths, _bound(window)) for window in (first, second))
+    one, other = known_widths(first), known_widths(second)
     chance = float(np.mean((one[:, None] > other) + 0.5 * (one[:, None] == other)))
     return (0.0 if is_open(second) else chance), (1.0 if is_open(first) else chance)
 
@@ -47,9 +47,11 @@ def is_open(window: Window) -> bool:
     return window.width is not None and math.isinf(window.width.high)
 
 
-def _bound(window: Window) -> float:
-    """No width beyond this one is told by the runs."""
-    return window.width.value if window.width is not None and is_open(window) else math.inf
+def known_widths(window: Window) -> Floats:
+    """Quantiles of the width; those of an open window reach no further than the runs tell."""
+    bound = window.width.value if window.width is not None and is_open(window) else math.inf
+    found: Floats = np.minimum(window.widths, bound)
+    return found
 
 
 def even_grid_runs(window: Window) -> int | None:

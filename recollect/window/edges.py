@@ -62,6 +62,13 @@ def edges(posterior: Posterior) -> Edges:
     )
 
 
+def centre(posterior: Posterior) -> Spread:
+    """The distribution of the middle between the two edges (log10 lr), given that there are any."""
+    lower, upper, mass = _crossed(posterior)
+    step, places = posterior.grid.step, posterior.grid.places
+    return _spread((lower + upper) / 2, mass, float(places[0]) - step, step, (len(places) + 2) * FINE, 1)
+
+
 def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
     """Lower edge, upper edge and probability of every curve that has them."""
     left, right = posterior.left, posterior.right

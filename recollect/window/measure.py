@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.errors import BadInput
-from recollect.window.edges import TAIL, Edges, edges
+from recollect.window.edges import TAIL, Edges, centre, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.posterior import Mesh, fit
 from recollect.window.reading import ENOUGH, Rate, Reading, in_range, middle_half, rates, sensitivity, widest_gap
@@ -37,6 +37,7 @@ NEARLY = 0.01
 """Accuracies of single seeds that differ by less do not tell which learning rate is better."""
 
 QUANTILES = 200
+SHARES = tuple((i + 0.5) / QUANTILES for i in range(QUANTILES))
 
 
 @dataclass(frozen=True)
@@ -69,6 +70,7 @@ class Window:
     low: float  # the range in which the edges were looked for, log10 lr
     high: float
     widths: tuple[float, ...]  # evenly spaced quantiles of the width, 0 where there is no window
+    centres: tuple[float, ...]  # the same of the middle between the edges, log10 lr; empty where there is no window
 
     @property
     def n_runs(self) -> int:
@@ -148,7 +150,8 @@ def measure(
     found = rates(chosen, threshold)
     grid = Mesh(math.log10(low or found[0].lr), math.log10(high or found[-1].lr))
     gone = holes(grid.low, grid.high, found)
-    known = edges(fit(grid, outside(gone, found)))
+    posterior = fit(grid, outside(gone, found))
+    known = edges(posterior)
     exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
     lower, upper, width = _estimates(known, grid) if exists else (None, None, None)
     middle = (known.lower.median + known.upper.median) / 2
@@ -166,7 +169,8 @@ def measure(
         steps=steps,
         low=grid.low,
         high=grid.high,
-        widths=tuple(_width_at(known, (i + 0.5) / QUANTILES) for i in range(QUANTILES)) if exists else (0.0,),
+        widths=tuple(_width_at(known, share) for share in SHARES) if exists else (0.0,),
+        centres=tuple(map(centre(posterior).quantile, SHARES)) if exists else (),
     )
 
 

@@ -11,12 +11,16 @@ from functools import lru_cache
 from recollect.spec import RunSpec
 from recollect.store import ACCURACY, WINDOW, Record, Tells
 from recollect.window.cell import CellSearch, readings
-from recollect.window.measure import measure
+from recollect.window.measure import Window, measure
 from recollect.window.reading import Reading
 from recollect.window.search import Search
 
 USUAL, MOST, TOLERANCE = 12, 20, 0.3
 """Runs of a search in a study, as many where an edge is unclear, and the decades within which an edge is clear."""
+
+
+LONG, FINE = 24, 0.15
+"""Runs of a search that is to tell two windows apart, and the decades within which an edge is then clear."""
 
 
 @dataclass(frozen=True)
@@ -27,9 +31,16 @@ class TunedCell:
     seeds: tuple[int, ...]
 
     @classmethod
-    def of(cls, spec: RunSpec, seeds: Sequence[int], span: tuple[float, float], most: int = MOST) -> "TunedCell":
+    def of(
+        cls,
+        spec: RunSpec,
+        seeds: Sequence[int],
+        span: tuple[float, float],
+        most: int = MOST,
+        tolerance: float = TOLERANCE,
+    ) -> "TunedCell":
         """The cell of a spec, searched between two learning rates with at most so many runs."""
-        search = Search(*span, max_runs=most, tolerance=TOLERANCE, usual=USUAL, kept=frozenset(seeds))
+        search = Search(*span, max_runs=most, tolerance=tolerance, usual=USUAL, kept=frozenset(seeds))
         return cls(CellSearch(spec, search), tuple(seeds))
 
     @property
@@ -68,17 +79,27 @@ class TunedCell:
         """The search's runs of the window, the others of the accuracy."""
         return ACCURACY if spec.seed in self.seeds else WINDOW
 
+    def found(self, finished: Sequence[Record]) -> Window | None:
+        """The window as far as the search has come; None before its first run has ended."""
+        seen = tuple(readings(self.first.known(finished), self.first.cell))
+        return _found(self.first.search, seen) if seen else None
+
+    def is_searched(self, finished: Sequence[Record], under_way: Sequence[RunSpec]) -> bool:
+        """Whether the search is over."""
+        return not self.first.next(finished, under_way) and not any(map(self.first.owns, under_way))
+
     def last(self, finished: Sequence[Record]) -> Mapping[str, RunSpec]:
         """The runs that tell of the accuracy, as far as the search has come; none before its first run has ended."""
-        return _last(self, tuple(readings(self.first.known(finished), self.first.cell)))
+        found = self.found(finished)
+        return {} if found is None else _last(self.spec, found.best_lr, self.seeds)
 
 
 @lru_cache(maxsize=512)
-def _last(cell: TunedCell, seen: tuple[Reading, ...]) -> Mapping[str, RunSpec]:
+def _found(search: Search, seen: tuple[Reading, ...]) -> Window:
+    return measure(seen, steps=1, threshold=search.threshold, low=search.low, high=search.high)
+
+
+@lru_cache(maxsize=512)
+def _last(spec: RunSpec, lr: float, seeds: tuple[int, ...]) -> Mapping[str, RunSpec]:
     """By their ids."""
-    if not seen:
-        return {}
-    search = cell.first.search
-    found = measure(seen, steps=1, threshold=search.threshold, low=search.low, high=search.high)
-    specs = [cell.spec.at(found.best_lr, seed) for seed in cell.seeds]
-    return {spec.id: spec for spec in specs}
+    return {run.id: run for run in (spec.at(lr, seed) for seed in seeds)}

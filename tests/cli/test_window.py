@@ -121,6 +121,38 @@ def test_several_cells_are_compared_in_a_table_and_by_probability(capsys: Capsys
     assert plain["figure"] == ["figures/window-mqar-attention-lstm.png"]
 
 
+def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(capsys: Capsys) -> None:
+    fill(fast("mamba"), NARROW)
+    fill(fast("mamba", train__lr_dynamics=0.1), WIDE)
+    words = ("window", "mqar", "mamba", *QUICK, "--vary", "train.lr_dynamics=0.1,1", "--max-runs", "12")
+    code, out, _ = call(capsys, *words)
+    assert code == 0
+    head, one, other = out.partition("what each change does")[2].splitlines()[1:4]
+    assert head.split()[-6:] == ["widening", "P", "shift", "P", "accuracy", "against"]
+    assert one.startswith("mamba  ")
+    assert other.startswith("mamba, lr_dynamics 0.1")
+    assert ">0.99" in other
+    plain = json.loads(call(capsys, *words, "--json")[1])
+    assert [cell["label"] for cell in plain["cells"]] == ["mamba", "mamba, lr_dynamics 0.1"]
+    (effect,) = plain["effects"]
+    assert (effect["label"], effect["against"]) == ("mamba, lr_dynamics 0.1", "mamba")
+    (low, high), (lower, upper) = NARROW.edges(), WIDE.edges()
+    assert effect["widening"]["value"] == pytest.approx((upper - lower) - (high - low), abs=0.25)
+    assert effect["shift"]["value"] == pytest.approx((upper + lower - high - low) / 2, abs=0.2)
+    assert effect["widening"]["above_zero"][0] > 0.99
+    assert plain["figure"][-1] == "figures/window-mqar-mamba-mamba-lr_dynamics-0.1-effects.png"
+    assert Path(plain["figure"][-1]).stat().st_size > 5000
+
+
+@undrawn
+def test_an_option_that_only_one_mixer_has_is_varied_there_alone(capsys: Capsys) -> None:
+    words = ("--vary", "model.mixer.norms=bc,bcdt", "--dry-run")
+    code, out, _ = call(capsys, "window", "mqar", "mamba", "attention", *QUICK, *words)
+    assert code == 0
+    cells = [line.split(":")[0].strip() for line in out.splitlines() if "runs are there" in line]
+    assert cells == ["mamba, norms bc", "mamba, norms bcdt", "attention"]
+
+
 @undrawn
 def test_an_open_end_is_null_in_json(capsys: Capsys) -> None:
     fill(fast("attention"), replace(WIDE, a=-7.0))
@@ -205,7 +237,7 @@ def test_a_run_that_raises_is_exit_code_1(capsys: Capsys, tmp_path: Path) -> Non
 def test_help_teaches_by_examples(capsys: Capsys) -> None:
     code, out, _ = call(capsys, "window", "--help")
     assert code == 0
-    assert out.count("recollect window mqar ") == 3
+    assert out.count("recollect window mqar ") == 4
     assert call(capsys, "--help")[1].count("recollect window") == 0
 
 
@@ -227,6 +259,11 @@ BAD = {
     "an unknown protocol": (["lstm", "--protocol", "lap"], "laptop"),
     "no workers": (["lstm", "--workers", "0"], "--workers: must be at least 1"),
     "a figure in a file": (["lstm", "--out", "here"], "--out: here is not a directory"),
+    "one value to vary": (["lstm", "--vary", "train.lr_norms=1"], "give two values or more; --set gives one"),
+    "nothing to vary": (["lstm", "--vary", "train.lr_norms"], "write field=value,value"),
+    "an unknown field to vary": (["lstm", "--vary", "train.lr_norm=1,2"], "did you mean 'train.lr_norms'?"),
+    "the lr to vary": (["lstm", "--vary", "train.lr=1,2"], "train.lr is what the search chooses"),
+    "dynamics that are not there": (["lstm", "--vary", "train.lr_dynamics=1,2"], "lstm has no dynamics"),
     "a word for a number": (["lstm", "--low", "little"], "--low"),
 }
 

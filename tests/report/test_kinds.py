@@ -61,7 +61,7 @@ def test_every_kind_is_drawn_with_title_floors_budget_seeds_and_scale(kind: str,
     text = words(figure)
     for word in ("The title", "budget 12 steps", "3 seeds", "scale smoke"):
         assert word in text
-    if kind not in ("bands", "heatmap", "lengths", "map"):
+    if kind not in ("bands", "effects", "heatmap", "lengths", "map"):
         assert "1/K" in text
     files = save(figure, tmp_path, kind, ("pdf", "svg", "png"))
     assert all(file.stat().st_size > 2000 for file in files)

@@ -8,12 +8,14 @@ from recollect.claims import ledger
 from recollect.cli import main
 from recollect.errors import BadInput
 from recollect.report import draw_study
+from recollect.spec.compose import flatten
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Contents, Store
 from recollect.studies import SCALES, STUDIES, Changes, Study
 from recollect.studies.confounders import SWITCHES
 from recollect.studies.fig2 import replicated
-from recollect.studies.switches import switched
+from recollect.studies.remedies import REMEDIES
+from recollect.studies.switches import reference, switched
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Inline
 from recollect.window.select import choose
@@ -23,7 +25,7 @@ PAPERS = [f"fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 11, 12, 13)] + [f"table{i}" f
 
 
 def test_every_figure_and_table_of_the_paper_is_a_study() -> None:
-    assert {study.name for study in OURS} == {*PAPERS, "conv", "confounders", "map", "zoo"}
+    assert {study.name for study in OURS} == {*PAPERS, "conv", "confounders", "remedies", "map", "zoo", "inside"}
     assert [study.name for study in STUDIES.values()] == list(STUDIES)
     assert all(study.question for study in STUDIES.values())
     with pytest.raises(BadInput, match=r"study: unknown name 'fig14'.*did you mean 'fig4'"):
@@ -45,8 +47,9 @@ def test_a_study_has_scales_of_distinct_runs(study: Study) -> None:
 
 @pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
 def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
-    assert 0 < study.minutes["laptop"] <= (360 if study.name in ("map", "zoo") else 120)
-    assert len(study.scales["laptop"].seeds) == 3 or study.name in ("confounders", "demo")
+    longer = {"map": 360, "zoo": 360, "confounders": 600, "remedies": 600}  # many cells, each by search
+    assert 0 < study.minutes["laptop"] <= longer.get(study.name, 120)
+    assert len(study.scales["laptop"].seeds) == 3 or study.name == "demo"
     assert "desk" not in study.scales or 0 < study.minutes["desk"] <= 24 * 60
 
 
@@ -87,6 +90,32 @@ def test_a_switch_says_whether_it_changes_training_model_or_task() -> None:
     }
     assert list(switched(SWITCHES, "mamba", part="training")) == [f"mamba, {name}" for name in parts["training"]]
     assert "mamba, 2 heads" not in switched(SWITCHES, "attention", "mamba")
+
+
+@pytest.mark.parametrize("study", ["confounders", "remedies"])
+def test_a_switch_is_compared_with_the_same_mixer_as_it_is(study: str) -> None:
+    for scale in SCALES:
+        cells = {cell.label: cell for cell in STUDIES[study].cells(scale)}
+        for label, cell in cells.items():
+            plain = cells[reference(label)]
+            assert plain.against is None
+            assert cell.against == (None if cell == plain else plain.spec)
+            assert cell.spec.model.mixer_name == label.partition(",")[0]
+
+
+def test_every_remedy_changes_what_it_says_and_nothing_else() -> None:
+    cells = {cell.label: cell.spec for cell in STUDIES["remedies"].cells("laptop")}
+    assert {label for label in cells if label.startswith("mamba")} == {
+        "mamba, as it is",
+        *(f"mamba, {name}" for name, switch in REMEDIES.items() if switch.mixers != ("attention",)),
+    }
+    assert "attention, QK-norm" in cells
+    assert "attention, dynamics at 0.1 lr" not in cells
+    for label, spec in cells.items():
+        plain, name = cells[reference(label)], label.partition(", ")[2]
+        one, other = flatten(spec.model_dump()), flatten(plain.model_dump())
+        changed = {key: value for key, value in one.items() if other[key] != value}
+        assert changed == (dict(REMEDIES[name].fields) if name in REMEDIES else {})
 
 
 def test_a_user_changes_anything() -> None:

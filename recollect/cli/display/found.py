@@ -1,28 +1,36 @@
 """What `recollect window` prints: a paragraph and a plot a cell, a table, and who is wider than whom."""
 
 import json
-import math
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from rich.table import Table
 
 from recollect.cli.display.console import console, tell, width
+from recollect.cli.display.effects import effects_figure, effects_of, effects_table
 from recollect.cli.display.plot import plot
+from recollect.cli.display.words import decades, edge, probability
 from recollect.cli.options import print_figure
+from recollect.report.effects import save_effects
 from recollect.report.layout import Print
 from recollect.report.window import save_windows, window_figure
 from recollect.spec.files import safe_name
-from recollect.window import Estimate, Found, wider_matrix
+from recollect.window import Found, wider_matrix
 
 
-def show_found(found: Sequence[Found], folder: Path, how: Print, *, plain: bool) -> None:
-    """Draw the figure and print everything; `plain` prints one JSON object."""
+def show_found(found: Sequence[Found], folder: Path, how: Print, against: Mapping[str, str], *, plain: bool) -> None:
+    """Draw the figure and print everything; `plain` prints one JSON object. `against`: who is compared with whom."""
     files = save_windows(window_figure(found), folder, file_name(found), how)
+    effects = effects_of(found, against)
+    if effects:
+        files += save_effects(effects_figure(found, effects), folder, f"{file_name(found)}-effects", how)
     if plain:
-        cells = [one.to_json() for one in found]
-        json.dump({"cells": cells, "wider": wider_matrix(found), "figure": [str(file) for file in files]}, sys.stdout)
+        plainly: dict[str, Any] = {"cells": [one.to_json() for one in found], "wider": wider_matrix(found)}
+        told = [{"label": label, "against": against[label], **one.to_json()} for label, one in effects.items()]
+        plainly |= {"effects": told} if against else {}
+        json.dump(plainly | {"figure": [str(file) for file in files]}, sys.stdout)
         print()
         return
     for one in found:
@@ -31,6 +39,10 @@ def show_found(found: Sequence[Found], folder: Path, how: Print, *, plain: bool)
         console().print(table(found))
         print("\nprobability that the window of the row is wider than that of the column")
         console().print(matrix(found))
+        print()
+    if effects:
+        print("what each change does, with 90 % intervals and the probability that it is above zero")
+        console().print(effects_table(found, effects, against))
         print()
     print_figure(files)
 
@@ -63,31 +75,12 @@ def table(found: Sequence[Found]) -> Table:
     return out
 
 
-def edge(found: Estimate | None) -> str:
-    """An edge as a learning rate, with its interval."""
-    if found is None:
-        return "-"
-    low = "..." if math.isinf(found.low) else f"{10**found.low:.2g}"
-    high = "..." if math.isinf(found.high) else f"{10**found.high:.2g}"
-    return f"{10**found.value:.2g} ({low} to {high})"
-
-
-def decades(found: Estimate | None) -> str:
-    """A width with its interval."""
-    return "no window" if found is None else f"{found.value:.2f} ({found.interval()})"
-
-
 def matrix(found: Sequence[Found]) -> Table:
     """P(row wider than column)."""
     out = Table("", *(one.label for one in found), box=None, pad_edge=False)
     for i, row in enumerate(wider_matrix(found)):
         out.add_row(found[i].label, *("" if i == j else probability(share) for j, share in enumerate(row)))
     return out
-
-
-def probability(share: float) -> str:
-    """Two digits, and no certainty that the draws do not give."""
-    return "<0.01" if share < 0.01 else ">0.99" if share > 0.99 else f"{share:.2f}"
 
 
 def file_name(found: Sequence[Found]) -> str:

@@ -1,0 +1,45 @@
+"""`--vary field=value,value`: one search a value, the one that the others are compared with first."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import yaml
+
+from recollect.errors import BadInput
+from recollect.spec import RunSpec
+
+Fields = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Vary:
+    """A field and its values; none where nothing is varied."""
+
+    name: str = ""
+    values: tuple[Any, ...] = ()
+
+    def specs(self, given: Fields, make: Callable[[Fields], RunSpec]) -> list[RunSpec]:
+        """One model with every value, each cell once; with the value that it has anyway, else with the first one, it
+        comes first: that is what the others are compared with."""
+        if not self.values:
+            return [make(given)]
+        plain = make(given).cell
+        found = {spec.cell: spec for spec in (make(given | {self.name: value}) for value in self.values)}
+        return sorted(found.values(), key=lambda spec: spec.cell != plain)
+
+
+def read_vary(text: str) -> Vary:
+    """train.lr_dynamics=0.1,0.03,1 -> the field and its values, read as a YAML list."""
+    if not text:
+        return Vary()
+    name, equals, values = text.partition("=")
+    if not equals or not name or not values.strip():
+        raise BadInput(f"--vary: write field=value,value (got '{text}')")
+    try:
+        found = yaml.safe_load(f"[{values}]")
+    except yaml.YAMLError:
+        raise BadInput(f"--vary {name}: cannot read the values '{values}'") from None
+    if len(found) < 2:
+        raise BadInput(f"--vary {name}: give two values or more; --set gives one")
+    return Vary(name.strip(), tuple(found))

@@ -1,0 +1,124 @@
+"""What changes do to windows: widen them, or shift them? First the value, then its drawing."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from matplotlib.axes import Axes
+
+from recollect.report.cells import CellRow, cell_rows
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.layout import Print, lay_out, save
+from recollect.report.lr import draw_bars
+from recollect.report.style import INK, looks, mixer_colour
+from recollect.studies.switches import ENOUGH, reference
+from recollect.window import Change, Effect, Window, effect
+from recollect.window.reading import grouped
+
+
+@dataclass(frozen=True)
+class EffectRow:
+    """A cell, its window, and what was done to it; no effect where nothing was, or its reference is not there."""
+
+    label: str
+    mixer: str
+    window: Window
+    effect: Effect | None
+
+
+@dataclass(frozen=True)
+class EffectsFigure:
+    """What the figure shows: the cells of every model in a part of their own, by name."""
+
+    title: str
+    note: str
+    parts: Mapping[str, tuple[EffectRow, ...]]
+
+
+def _value(runs: Runs, title: str) -> EffectsFigure:
+    rows = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.window and row.choice]
+    cells = {row.label: row for row in rows}
+    made = [(_whose(row), _row(row, cells.get(reference(row.label)))) for row in rows]
+    return EffectsFigure(title, runs.note, {name: tuple(found) for name, found in grouped(made).items()})
+
+
+def _whose(row: CellRow) -> str:
+    return row.label.partition(", ")[0]
+
+
+def _row(row: CellRow, before: CellRow | None) -> EffectRow:
+    assert row.window is not None
+    known = before is not None and before.label != row.label and before.window and before.choice and row.choice
+    found = effect(row.window, before.window, row.choice.mean, before.choice.mean) if known else None  # type: ignore[union-attr, arg-type]
+    return EffectRow(row.label, row.mixer, row.window, found)
+
+
+def draw_rows(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
+    """The windows, first on top, with the intervals of their edges."""
+    axes.set_title(title)
+    axes.set_xscale("log")
+    low, high = min(row.window.low for row in rows), max(row.window.high for row in rows)
+    _lay_out(rows, axes, (10 ** (low - 0.1), 10 ** (high + 0.1)), "learning rate")
+    axes.set_yticks(range(len(rows)), [row.label.partition(", ")[2] or row.label for row in rows], fontsize=6.5)
+    own = {row.label: looks([(row.label, row.mixer)])[row.label] for row in rows}
+    draw_bars({row.label: (row.window, own[row.label]) for row in rows}, axes, thick=5)
+
+
+def draw_changes(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
+    """Widening and shift of every row against the first, in decades with 90 % intervals; the lost accuracy beside."""
+    axes.set_title(title)
+    known = [row.effect for row in rows if row.effect is not None]
+    ends = [x for one in known for change in (one.widening, one.shift) if change for x in _ends(change)]
+    _lay_out(rows, axes, (min([-0.5, *ends]) - 0.1, max([0.5, *ends]) + 0.1), "decades: ● widening, ○ shift")
+    axes.set_yticks(range(len(rows)), [""] * len(rows))
+    for x, line in ((0.0, "-"), (ENOUGH, (0, (4, 2)))):
+        axes.axvline(x, color=INK, linewidth=0.8, linestyle=line, zorder=0)
+    for y, row in enumerate(rows):
+        if row.effect is None:
+            continue
+        hue = mixer_colour(row.mixer)
+        _draw_change(row.effect.widening, y - 0.14, hue, hue, axes)
+        if row.effect.shift is not None:
+            _draw_change(row.effect.shift, y + 0.14, hue, "white", axes)
+        words = f"{-row.effect.loss:+.1%}"
+        axes.annotate(words, (1.02, y), xycoords=("axes fraction", "data"), va="center", fontsize=6, color=INK)
+
+
+def _lay_out(rows: Sequence[EffectRow], axes: Axes, xlim: tuple[float, float], xlabel: str) -> None:
+    axes.set(xlim=xlim, ylim=(len(rows) - 0.4, -0.6), xlabel=xlabel)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
+
+
+def _ends(change: Change) -> list[float]:
+    return [x for x in (change.decades.value, change.decades.low, change.decades.high) if math.isfinite(x)]
+
+
+def _draw_change(change: Change, y: float, hue: str, inside: str, axes: Axes) -> None:
+    """A dot and its interval, to the edge of the panel where the runs do not bound it."""
+    low, high = axes.get_xlim()
+    found = change.decades
+    axes.plot([max(low, found.low), min(high, found.high)], [y, y], color=hue, linewidth=1)
+    axes.plot([found.value], [y], "o", color=hue, markerfacecolor=inside, markersize=3, markeredgewidth=0.8)
+
+
+def _panels(value: EffectsFigure) -> list[Panel]:
+    drawn: list[Panel] = []
+    for name, rows in value.parts.items():
+        title = ", ".join(filter(None, (name, value.title)))
+        inches = 0.9 + 0.2 * len(rows)
+        drawn += [Panel(partial(draw, rows, title), inches=inches) for draw in (draw_rows, draw_changes)]
+    return drawn
+
+
+def save_effects(value: EffectsFigure, folder: Path, name: str, how: Print) -> list[Path]:
+    """Write the figure of a command; a study's is one of `recollect.report.figures`."""
+    figure = lay_out(_panels(value), "", value.note, replace(how, panels=()), across=2)
+    return save(figure, folder, name, ("png", "pdf", "svg"), how.style)
+
+
+EFFECTS = FigureKind(
+    "effects", value=_value, panels=_panels, charts=lambda page: [page.ablation(), page.lr()], chooses=True, across=2
+)

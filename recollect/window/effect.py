@@ -1,0 +1,88 @@
+"""What a change does to a window: does it widen it, or only shift it? Pure functions of two measured windows.
+
+Take the window of a cell and of the same cell without the change, a reference, as independent. The *widening* is the
+difference of the two widths, the *shift* that of the two middles, both in decades; each is given as the median and the
+middle 90 % of what both posteriors say, and by the probability that it is above zero.
+
+An edge beyond the range is not known. What an open window might be decides nothing: an interval then has no end on that
+side, and the probability is a range, from the least to the greatest, whatever lies beyond.
+"""
+
+import math
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from recollect.window.compare import is_open, known_widths
+from recollect.window.curve import Floats
+from recollect.window.edges import TAIL
+from recollect.window.measure import Estimate, Window
+
+
+@dataclass(frozen=True)
+class Change:
+    """How much more than the reference, in decades, and the least and greatest probability that it is above zero."""
+
+    decades: Estimate
+    above: tuple[float, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data; an end that the runs do not bound as None."""
+        ends = {name: x if math.isfinite(x) else None for name, x in asdict(self.decades).items()}
+        return ends | {"above_zero": list(self.above)}
+
+
+@dataclass(frozen=True)
+class Effect:
+    """What a change does; no shift where one of the two has no window; `loss` is of accuracy at the best rate."""
+
+    widening: Change
+    shift: Change | None
+    loss: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Plain data."""
+        shift = None if self.shift is None else self.shift.to_json()
+        return {"widening": self.widening.to_json(), "shift": shift, "loss": self.loss}
+
+
+def effect(window: Window, reference: Window, accuracy: float, before: float) -> Effect:
+    """Of a change, from the windows and the accuracies at the best rate with and without it."""
+    return Effect(widening(window, reference), shift(window, reference), before - accuracy)
+
+
+def widening(window: Window, reference: Window) -> Change:
+    """Of the width; no window is of width 0."""
+    gaps = np.subtract.outer(known_widths(window), known_widths(reference))
+    return _change(gaps, may_fall=is_open(reference), may_rise=is_open(window))
+
+
+def shift(window: Window, reference: Window) -> Change | None:
+    """Of the middle, upwards being positive; None where one has no window."""
+    if not window.centres or not reference.centres:
+        return None
+    gaps = np.subtract.outer(window.centres, reference.centres)
+    left, right = zip(_open_ends(window), _open_ends(reference)[::-1], strict=True)
+    return _change(gaps, may_fall=any(left), may_rise=any(right))
+
+
+def surely_widened(window: Window, reference: Window, by: float) -> tuple[float, float]:
+    """The least and the greatest probability that the width has grown by so many decades, whatever lies beyond."""
+    gaps = np.subtract.outer(known_widths(window), known_widths(reference))
+    chance = float(np.mean(gaps >= by))
+    return 0.0 if is_open(reference) else chance, 1.0 if is_open(window) else chance
+
+
+def _change(gaps: Floats, *, may_fall: bool, may_rise: bool) -> Change:
+    low, middle, high = np.quantile(gaps, (TAIL, 0.5, 1 - TAIL))
+    chance = float(np.mean((gaps > 0) + 0.5 * (gaps == 0)))
+    ends = -math.inf if may_fall else float(low), math.inf if may_rise else float(high)
+    return Change(Estimate(float(middle), *ends), (0.0 if may_fall else chance, 1.0 if may_rise else chance))
+
+
+def _open_ends(window: Window) -> tuple[bool, bool]:
+    """Whether its edges, the lower and the upper one, may lie beyond the range."""
+    assert window.lower is not None
+    assert window.upper is not None
+    return math.isinf(window.lower.low), math.isinf(window.upper.high)

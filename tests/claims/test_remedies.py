@@ -1,0 +1,85 @@
+"""Our own claims: invented remedies that widen Mamba's window, shift it, cost accuracy, or cannot be judged."""
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from recollect.claims import CLAIMS, OWN, Evidence, ledger
+from recollect.cli import main
+from recollect.store import Contents, Record, Store
+from recollect.studies import STUDIES, Changes
+from recollect.studies.remedies import REMEDIES
+from tests.support.invented import record_of
+
+LRS = tuple(10 ** (-4 + i / 10) for i in range(31))
+MUON = next(claim for claim in OWN.values() if claim.statement.startswith("Muon"))
+Range = tuple[float, float]
+NARROW, WIDE, UP, NOWHERE, OPEN = (-2.9, -2.3), (-3.4, -1.8), (-2.1, -1.5), (1.0, 2.0), (-9.0, 9.0)
+
+
+def evidence(cured: Range, plain: Range = NARROW, control: Range = WIDE, top: float = 0.99) -> Evidence:
+    """Mamba with and without Muon, and attention, each with its window; `top` is what Muon reaches in it."""
+    worlds = {"mamba, Muon": (cured, top), "mamba, as it is": (plain, 0.99), "attention, as it is": (control, 0.99)}
+    runs: dict[str, list[Record]] = {}
+    for case in STUDIES["remedies"].cases("laptop", Changes(lrs=LRS)):
+        if case.label in worlds:
+            (low, high), best = worlds[case.label]
+            inside = low < math.log10(case.spec.train.lr) < high
+            runs.setdefault(case.label, []).append(record_of(case.spec, best if inside else 0.2, "partial"))
+    return Evidence("remedies", "laptop", runs)
+
+
+@pytest.mark.parametrize(
+    ("word", "found"),
+    [
+        ("supported", evidence(WIDE)),
+        ("supported", evidence(WIDE, top=0.985)),
+        ("supported", evidence(WIDE, plain=NOWHERE)),
+        ("supported", evidence(OPEN)),
+        ("contradicted", evidence(NARROW)),
+        ("contradicted", evidence(UP)),
+        ("contradicted", evidence(WIDE, top=0.97)),
+        ("contradicted", evidence(NOWHERE)),
+        ("contradicted", evidence(WIDE, plain=OPEN)),
+        ("open", evidence(OPEN, plain=OPEN)),
+        ("open", evidence(WIDE, control=NOWHERE)),
+        ("open", evidence(NOWHERE, plain=NOWHERE, control=NOWHERE)),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_remedy_has_to_widen_and_may_cost_little(word: str, found: Evidence) -> None:
+    verdict = MUON.judge(found)
+    assert verdict.finding.word == word, verdict.finding.numbers
+    assert "P(wider by 0.3)" in verdict.finding.numbers
+    json.dumps(verdict.to_json(), allow_nan=False)
+
+
+def test_every_remedy_of_mamba_has_a_claim_and_the_papers_are_still_forty_two() -> None:
+    assert list(CLAIMS) == list(range(1, 43))
+    mambas = [name for name, switch in REMEDIES.items() if "mamba" in (switch.mixers or ("mamba",))]
+    assert [claim.statement.partition(": widens")[0] for claim in OWN.values()] == mambas
+    assert [claim.mark for claim in OWN.values()] == [f"R{i}" for i in range(1, len(mambas) + 1)]
+    for claim in OWN.values():
+        assert set(claim.test.labels) <= set(STUDIES["remedies"].models)
+
+
+def test_they_are_judged_apart_from_the_papers(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    store = Store(tmp_path / "recollect.db", create=True)
+    assert {verdict.claim.ours for verdict in ledger(Contents(store))} == {False}
+    assert {verdict.claim.ours for verdict in ledger(Contents(store), claims=OWN)} == {True}
+    store.close()
+    for words, count in ((["claims", "--json"], 42), (["claims", "--own", "--json"], len(OWN))):
+        with pytest.raises(SystemExit) as end:
+            main(words)
+        assert not end.value.code
+        found = json.loads(capsys.readouterr().out)
+        assert len(found) == count
+    assert found[0]["claim"] == "R1"
+    with pytest.raises(SystemExit) as end:
+        main(["claims", "3", "--own"])
+    assert end.value.code == 2
