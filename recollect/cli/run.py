@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.display.console import tell
+from recollect.cli.display.console import console, tell
 from recollect.cli.display.searching import Cells, Searching, stored
 from recollect.cli.display.watch import describe_case, preflight_here, train_cases
 from recollect.cli.options import (
@@ -234,14 +234,19 @@ def draw(study: Study, scale: str, store: Store, out: Path) -> None:
     """What the paper's claims on it come to, its figure, and the page of the whole store."""
     from recollect.claims import CLAIMS, OWN, ledger
     from recollect.cli.claims import print_verdicts
+    from recollect.cli.display.effects import effects_table
     from recollect.cli.report import claim_rows
     from recollect.report import draw_study
+    from recollect.report.effects import study_effects
+    from recollect.report.kind import Runs
     from recollect.report.write import write_report
 
     contents = Contents(store)
     for claims in (CLAIMS, OWN):
         found = ledger(contents, studies=(study.name,), claims=claims)
         print_verdicts([one for one in found if one.evidence.scale == scale], long=True)
+    if study.figure == "effects":
+        console().print(effects_table(study_effects(Runs.of(contents.labelled(study.name, scale), scale))))
     print_figure(draw_study(study, scale, contents, out))
     (page,) = write_report(contents, out, ("html",), claims=claim_rows(ledger(contents)))
     print(f"report: {page}")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from recollect.report.cells import CellRow, cell_rows
+from recollect.report.cells import cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print, lay_out, save
 from recollect.report.lr import draw_bars
@@ -20,12 +20,17 @@ from recollect.window.reading import grouped
 
 @dataclass(frozen=True)
 class EffectRow:
-    """A cell, its window, and what was done to it; no effect where nothing was, or its reference is not there."""
+    """A cell with its window and its accuracy at the best rate, and what was done to it against which other one.
+
+    No effect where nothing was done, or where what it is compared with is not there.
+    """
 
     label: str
     mixer: str
     window: Window
-    effect: Effect | None
+    accuracy: float
+    against: str = ""
+    effect: Effect | None = None
 
 
 @dataclass(frozen=True)
@@ -37,22 +42,34 @@ class EffectsFigure:
     parts: Mapping[str, tuple[EffectRow, ...]]
 
 
-def _value(runs: Runs, title: str) -> EffectsFigure:
-    rows = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.window and row.choice]
+def compared(rows: Sequence[EffectRow], against: Mapping[str, str], title: str, note: str) -> EffectsFigure:
+    """Rows with what was done to them; `against`: label -> the label that it is compared with.
+
+    The cells of a model are a part, in the order given; a model of one cell stands below the first part's.
+    """
     cells = {row.label: row for row in rows}
-    made = [(_whose(row), _row(row, cells.get(reference(row.label)))) for row in rows]
-    return EffectsFigure(title, runs.note, {name: tuple(found) for name, found in grouped(made).items()})
+    parts = grouped(
+        (row.label.partition(", ")[0], _with_effect(row, cells.get(against.get(row.label, "")))) for row in rows
+    )
+    whole = {name: found for name, found in parts.items() if len(found) > 1} or dict([*parts.items()][:1])
+    single = [row for name, found in parts.items() if name not in whole for row in found]
+    first = next(iter(whole), "")
+    return EffectsFigure(
+        title, note, {name: (*found, *(single if name == first else ())) for name, found in whole.items()}
+    )
 
 
-def _whose(row: CellRow) -> str:
-    return row.label.partition(", ")[0]
+def _with_effect(row: EffectRow, other: EffectRow | None) -> EffectRow:
+    if other is None or other.label == row.label:
+        return row
+    return replace(row, against=other.label, effect=effect(row.window, other.window, row.accuracy, other.accuracy))
 
 
-def _row(row: CellRow, before: CellRow | None) -> EffectRow:
-    assert row.window is not None
-    known = before is not None and before.label != row.label and before.window and before.choice and row.choice
-    found = effect(row.window, before.window, row.choice.mean, before.choice.mean) if known else None  # type: ignore[union-attr, arg-type]
-    return EffectRow(row.label, row.mixer, row.window, found)
+def study_effects(runs: Runs, title: str = "") -> EffectsFigure:
+    """The runs of a study of switches: each cell against the same mixer as it is."""
+    found = cell_rows(runs.records, runs.labels, runs.select)
+    rows = [EffectRow(row.label, row.mixer, row.window, row.choice.mean) for row in found if row.window and row.choice]
+    return compared(rows, {row.label: reference(row.label) for row in rows}, title, runs.note)
 
 
 def draw_rows(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
@@ -61,7 +78,8 @@ def draw_rows(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
     axes.set_xscale("log")
     low, high = min(row.window.low for row in rows), max(row.window.high for row in rows)
     _lay_out(rows, axes, (10 ** (low - 0.1), 10 ** (high + 0.1)), "learning rate")
-    axes.set_yticks(range(len(rows)), [row.label.partition(", ")[2] or row.label for row in rows], fontsize=6.5)
+    whose = f"{rows[0].label.partition(', ')[0]}, "
+    axes.set_yticks(range(len(rows)), [row.label.removeprefix(whose) for row in rows], fontsize=6.5)
     own = {row.label: looks([(row.label, row.mixer)])[row.label] for row in rows}
     draw_bars({row.label: (row.window, own[row.label]) for row in rows}, axes, thick=5)
 
@@ -73,6 +91,7 @@ def draw_changes(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
     ends = [x for one in known for change in (one.widening, one.shift) if change for x in _ends(change)]
     _lay_out(rows, axes, (min([-0.5, *ends]) - 0.1, max([0.5, *ends]) + 0.1), "decades: ● widening, ○ shift")
     axes.set_yticks(range(len(rows)), [""] * len(rows))
+    axes.annotate("accuracy", (1.02, -0.6), xycoords=("axes fraction", "data"), va="bottom", fontsize=6, color=INK)
     for x, line in ((0.0, "-"), (ENOUGH, (0, (4, 2)))):
         axes.axvline(x, color=INK, linewidth=0.8, linestyle=line, zorder=0)
     for y, row in enumerate(rows):
@@ -120,5 +139,10 @@ def save_effects(value: EffectsFigure, folder: Path, name: str, how: Print) -> l
 
 
 EFFECTS = FigureKind(
-    "effects", value=_value, panels=_panels, charts=lambda page: [page.ablation(), page.lr()], chooses=True, across=2
+    "effects",
+    value=study_effects,
+    panels=_panels,
+    charts=lambda page: [page.ablation(), page.lr()],
+    chooses=True,
+    across=2,
 )

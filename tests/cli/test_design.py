@@ -1,5 +1,6 @@
 """`recollect run --design window`: a study by search, its links, its figure, stopping and going on."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -116,3 +117,16 @@ def test_what_cannot_be_meant_is_refused(capsys: Capsys, tmp_path: Path, words: 
     assert (code, out) == (2, "")
     assert message in err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_compared_cells_get_more_runs_only_where_they_may_be_wider(capsys: Capsys) -> None:
+    labels = ("mamba, as it is", "mamba, Muon", "mamba, mimetic")
+    words = ("run", "remedies", "--scale", "smoke", "--executor", "inline", "--design", "window", "--mixers", *labels)
+    code, out, err = call(capsys, *words, "--set", "train.steps=2", "--seeds", "0")
+    assert code == 0, err
+    (_, name) = Store(Path("recollect.db")).studies()[0]
+    assert out == f"drawn: {name}\n"
+    found = Contents(Store(Path("recollect.db"))).labelled("remedies", name)
+    counts = Counter(label for label, run in found if run.tells == WINDOW)
+    assert counts == dict.fromkeys(labels, 12), "nothing is learned in two steps, so nothing is wider"
+    assert Counter(label for label, run in found if run.tells == ACCURACY) == dict.fromkeys(labels, 1)

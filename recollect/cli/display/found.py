@@ -9,7 +9,7 @@ from typing import Any
 from rich.table import Table
 
 from recollect.cli.display.console import console, tell, width
-from recollect.cli.display.effects import effects_figure, effects_of, effects_table
+from recollect.cli.display.effects import effects_table, found_effects
 from recollect.cli.display.plot import plot
 from recollect.cli.display.words import decades, edge, probability
 from recollect.cli.options import print_figure
@@ -23,13 +23,14 @@ from recollect.window import Found, wider_matrix
 def show_found(found: Sequence[Found], folder: Path, how: Print, against: Mapping[str, str], *, plain: bool) -> None:
     """Draw the figure and print everything; `plain` prints one JSON object. `against`: who is compared with whom."""
     files = save_windows(window_figure(found), folder, file_name(found), how)
-    effects = effects_of(found, against)
+    effects = found_effects(found, against) if against else None
     if effects:
-        files += save_effects(effects_figure(found, effects), folder, f"{file_name(found)}-effects", how)
+        files += save_effects(effects, folder, f"{file_name(found)}-effects", how)
     if plain:
         plainly: dict[str, Any] = {"cells": [one.to_json() for one in found], "wider": wider_matrix(found)}
-        told = [{"label": label, "against": against[label], **one.to_json()} for label, one in effects.items()]
-        plainly |= {"effects": told} if against else {}
+        rows = [row for part in effects.parts.values() for row in part] if effects else []
+        told = [{"label": row.label, "against": row.against, **row.effect.to_json()} for row in rows if row.effect]
+        plainly |= {"effects": told} if effects else {}
         json.dump(plainly | {"figure": [str(file) for file in files]}, sys.stdout)
         print()
         return
@@ -42,7 +43,7 @@ def show_found(found: Sequence[Found], folder: Path, how: Print, against: Mappin
         print()
     if effects:
         print("what each change does, with 90 % intervals and the probability that it is above zero")
-        console().print(effects_table(found, effects, against))
+        console().print(effects_table(effects))
         print()
     print_figure(files)
 
