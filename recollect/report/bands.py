@@ -2,7 +2,7 @@
 
 import itertools
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -78,18 +78,17 @@ def edges(lrs: Sequence[float]) -> list[float]:
     return [10**bound for bound in (x[0] - reach[0], *inner, x[-1] + reach[1])]
 
 
-def ends(values: Sequence[Bands]) -> list[Panel]:
+def ends(drawn: Sequence[Callable[[Axes], None]]) -> list[Panel]:
     """Flat panels, under the learning rates of what they explain."""
-    return [
-        Panel(partial(draw_bands, value), ENDS, inches=0.85, is_extra=True, is_wide=True, aligns=True)
-        for value in values
-    ]
+    return [Panel(draw, ENDS, inches=0.85, is_extra=True, is_wide=True, aligns=True) for draw in drawn]
 
 
 BANDS = FigureKind(
     "bands",
     value=_values,
-    panels=lambda values: [replace(panel, is_extra=False) for panel in ends(values)],
+    panels=lambda values: [
+        replace(panel, is_extra=False) for panel in ends([partial(draw_bands, value) for value in values])
+    ],
     charts=lambda page: [page.bands()],
     parts=(ENDS,),
 )

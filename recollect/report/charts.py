@@ -4,7 +4,8 @@ A row of runs has run, cell, label, mixer, lr, seed, outcome, test, validation, 
 medians a line may join (`part`, none for single runs); a row of cells has the cell's sizes, best lr, mean, low, high,
 decades; a row of points also has step, measure, rows (train or validation), value, opacity, last. A floor has name and
 level. A window has cell, label, from, to, the outer ends of its edges' intervals (first, last), and where it lies
-above the points (y). The grid is Zoology's, as far as the runs reach.
+above the points (y). A row of outcomes has mixer, outcome, kind and the number of runs. The grid is Zoology's, as far
+as the runs reach.
 """
 
 from collections.abc import Mapping, Sequence
@@ -173,14 +174,14 @@ def windows_chart(colours: Mapping[str, str]) -> Chart:
 def outcomes_chart() -> Chart:
     """How the runs of every model end."""
     chart = ROWS.mark_bar().encode(
-        x=alt.X("count():Q", stack="normalize", title="share of runs", axis=alt.Axis(format="%")),
+        x=alt.X("sum(runs):Q", stack="normalize", title="share of runs", axis=alt.Axis(format="%")),
         y=alt.Y("mixer:N", title=None),
         color=_outcome_colour(),
         order=alt.Order("rank:Q"),
-        tooltip=[alt.Tooltip("mixer:N", title="model"), "outcome:N", alt.Tooltip("count():Q", title="runs")],
+        tooltip=[alt.Tooltip("mixer:N", title="model"), "outcome:N", alt.Tooltip("sum(runs):Q", title="runs")],
     )
     about = "How the runs of every model end"
-    return _spec(chart.properties(width="container", height=alt.Step(20)), "runs", about)
+    return _spec(chart.properties(width="container", height=alt.Step(20)), "outcomes", about)
 
 
 def compare_charts() -> dict[str, Chart]:

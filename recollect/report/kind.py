@@ -27,11 +27,12 @@ class Runs:
     """Labelled runs of a figure, or of one panel; `select` are the rows that choose learning rates.
 
     The note is computed once, for the whole figure: its panels, its drawing and the page take it from here. `all` are
-    the runs of the whole figure, for what its panels have in common.
+    the runs of the whole figure, for what its panels have in common, `looks` how each label is drawn in all of them.
     """
 
     labelled: Labelled
     all: Labelled
+    looks: dict[str, Look]
     note: str
     select: Select
 
@@ -39,7 +40,7 @@ class Runs:
     def of(cls, labelled: Labelled, scale: str, select: Select = "validation") -> "Runs":
         """All runs of a figure, with its small print."""
         records = [record for _, record in labelled]
-        return cls(labelled, labelled, note(records, scale, select), select)
+        return cls(labelled, labelled, _looks(labelled), note(records, scale, select), select)
 
     @property
     def records(self) -> list[Record]:
@@ -50,11 +51,6 @@ class Runs:
     def labels(self) -> dict[str, str]:
         """Run -> label."""
         return {record.id: label for label, record in self.labelled}
-
-    @property
-    def looks(self) -> dict[str, Look]:
-        """Label -> how it is drawn, the same in all panels of the figure."""
-        return looks([(label, record.spec.model.mixer_name) for label, record in self.all])
 
     def some(self, labelled: Labelled) -> "Runs":
         """A part of them, in the same figure."""
@@ -70,13 +66,17 @@ class Runs:
         if len(cells) == len({label for label, _ in cells}):
             return {"": self}
         apart = _apart(self.labelled)
-        whole = replace(self, all=apart)
+        whole = replace(self, all=apart, looks=_looks(apart))
         groups = grouped((_sizes(record), (label, record)) for label, record in apart)
         differs = [len(set(column)) > 1 for column in zip(*groups, strict=True)]
         return {
             ", ".join(part for part, shown in zip(sizes, differs, strict=True) if shown): whole.some(found)
             for sizes, found in sorted(groups.items(), key=lambda group: _order(group[1][0][1]))
         }
+
+
+def _looks(labelled: Labelled) -> dict[str, Look]:
+    return looks([(label, record.spec.model.mixer_name) for label, record in labelled])
 
 
 def _apart(labelled: Labelled) -> Labelled:

@@ -16,6 +16,7 @@ from matplotlib.font_manager import FontProperties
 from matplotlib.lines import Line2D
 from matplotlib.text import Text
 from matplotlib.textpath import TextPath
+from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from recollect.errors import BadInput
@@ -231,8 +232,14 @@ def _columns(labels: Sequence[str], width: float) -> int:
 
 
 def _take_literally(figure: Figure) -> None:
-    """A dollar sign in a name begins no formula; the powers of ten on the axes are put there later."""
-    for text in figure.findobj(Text):
-        assert isinstance(text, Text)
-        if text.get_text():
-            text.set_parse_math(False)
+    """A dollar sign in a name begins no formula; the powers of ten on the axes stay formulas."""
+    found = [
+        *figure.texts,
+        *(text for part in figure.subfigs for legend in part.legends for text in legend.get_texts()),
+    ]
+    for axes in figure.axes:
+        found += [axes.title, axes.xaxis.label, axes.yaxis.label, *axes.texts]
+        named = [axis for axis in (axes.xaxis, axes.yaxis) if isinstance(axis.get_major_locator(), FixedLocator)]
+        found += [label for axis in named for label in axis.get_ticklabels() if isinstance(label, Text)]
+    for text in found:
+        text.set_parse_math(False)

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 
 from recollect.errors import BadInput
 from recollect.report.axes import draw_floors, legend, near
-from recollect.report.bands import BANDS, Bands, edges, ends
+from recollect.report.bands import bands, draw_bands, edges, ends
 from recollect.report.kind import ENDS, WINDOW, FigureKind, Panel, Runs, Strip
 from recollect.report.note import floors
 from recollect.report.style import INK, Look
@@ -233,22 +233,24 @@ def draw_bars(windows: Mapping[str, tuple[Window | None, Look]], axes: Axes, thi
                 axes.plot([end], [y], outwards, color=look.colour, markersize=4, clip_on=False)
 
 
-def _panels(value: tuple[LRFigure, list[Bands]]) -> list[Panel]:
-    accuracy, outcomes = value
-    rows = len(windows_of(accuracy))
-    strip = (
-        Strip(partial(draw_strip, accuracy), partial(draw_alone, accuracy), rows, len(accuracy.series))
-        if rows
-        else None
-    )
+def _panels(value: tuple[LRFigure, Runs]) -> list[Panel]:
+    """How the runs of each label end is computed only where it is asked for."""
+    accuracy, runs = value
+    alone, rows = partial(draw_alone, accuracy), len(windows_of(accuracy))
+    strip = Strip(partial(draw_strip, accuracy), alone, rows, len(accuracy.series)) if rows else None
+    outcomes = [partial(_draw_outcomes, runs, series.label, accuracy.title) for series in accuracy.series]
     return [Panel(partial(draw_lr, accuracy), above=strip), *ends(outcomes)]
 
 
-def _values(runs: Runs, title: str) -> tuple[LRFigure, list[Bands]]:
-    """How the runs of each label end goes with it, for those who ask."""
-    return lr_panel(runs, title), BANDS.value(runs, title)
+def _draw_outcomes(runs: Runs, label: str, title: str, axes: Axes) -> None:
+    own = [record for name, record in runs.labelled if name == label]
+    draw_bands(bands(own, ", ".join(filter(None, (label, title))), [record for _, record in runs.all]), axes)
 
 
 LR = FigureKind(
-    "lr", value=_values, panels=_panels, charts=lambda page: [page.lr(), page.bands()], parts=(WINDOW, ENDS)
+    "lr",
+    value=lambda runs, title: (lr_panel(runs, title), runs),
+    panels=_panels,
+    charts=lambda page: [page.lr(), page.bands()],
+    parts=(WINDOW, ENDS),
 )

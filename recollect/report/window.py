@@ -7,7 +7,7 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
-from recollect.report.bands import Bands, bands, ends
+from recollect.report.bands import Bands, bands, draw_bands, ends
 from recollect.report.kind import ENDS, WINDOW, Panel, Runs, check_panels
 from recollect.report.layout import PAPER, Print, lay_out, save
 from recollect.report.lr import LRFigure, draw_bars, draw_lr, draw_words, lr_panel
@@ -72,7 +72,7 @@ def window_panels(value: WindowFigure) -> list[Panel]:
     """The windows as bars on top, below them every cell's success curve; how its runs ended, for those who ask."""
     top = Panel(partial(draw_windows, value), WINDOW, inches=0.6 + 0.2 * len(value.panels), is_wide=True)
     curves = [Panel(partial(_draw_curve, value, panel)) for panel in value.panels]
-    return [top, *curves, *ends([panel.outcomes for panel in value.panels])]
+    return [top, *curves, *ends([partial(draw_bands, panel.outcomes) for panel in value.panels])]
 
 
 def draw_windows(value: WindowFigure, axes: Axes) -> None:

@@ -88,7 +88,7 @@ function pointRows(run, label, strong) {
 
 // The floors that the tasks of all these rows share.
 function floorsOf(rows, isNarrow) {
-  const known = [...new Set(rows.map((row) => row.cell))].map((id) => cells[cellAt.get(id)].floors ?? {});
+  const known = [...new Set(rows.map((row) => row.cell).filter(Boolean))].map((id) => cells[cellAt.get(id)].floors ?? {});
   return Object.entries(known[0] ?? {}).filter(([name, level]) => known.every((floors) => floors[name] === level))
     .map(([name, level]) => ({ name: isNarrow ? `${Math.round(100 * level)} %` : `${name} (${Math.round(100 * level)} %)`, level }));
 }
@@ -129,7 +129,7 @@ function panelRows(chosen) {
       const cell = cells[run.cell];
       if (!place.has(run.cell)) place.set(run.cell, place.size);
       const [from, to] = (place.get(run.cell) < 4 && cell.edges) || [];
-      rows.push({ ...runRow(run), panel, size: sizeOf(cell) + (cell.label === cell.mixer ? "" : `, ${cell.label.slice(cell.mixer.length + 2)}`), floor: Math.max(0, ...Object.values(cell.floors ?? {})), from, to, above: ABOVE + 0.05 * place.get(run.cell) });
+      rows.push({ ...runRow(run), panel, size: sizeOf(cell), floor: Math.max(0, ...Object.values(cell.floors ?? {})), from, to, above: ABOVE + 0.05 * place.get(run.cell) });
     }
   }
   return { rows, caption: panels.size > PANELS ? `${PANELS} of ${panels.size} panels; the filters choose others.` : "" };
@@ -164,6 +164,15 @@ const SOURCES = {
     const rows = [...first].filter(([cell]) => cells[cell].mean != null)
       .map(([cell, run]) => ({ ...cells[cell], cell: cells[cell].id, label: labels?.[run] ?? cells[cell].label }));
     return { rows: joined(rows) };
+  },
+  outcomes: (chosen) => {
+    const found = new Map();
+    for (const run of chosen.filter(isDone)) {
+      const mixer = cells[run.cell].mixer, key = `${mixer} ${run.outcome}`, kind = kindOf(run.outcome);
+      if (!found.has(key)) found.set(key, { mixer, outcome: run.outcome, kind, rank: ORDER.indexOf(kind), runs: 0 });
+      found.get(key).runs += 1;
+    }
+    return { rows: [...found.values()] };
   },
   windows: stripRows,
   panels: panelRows,
@@ -214,7 +223,10 @@ function filled(chart, rows, figure) {
   const spec = { ...chart.spec, datasets: { ...chart.spec.datasets, rows, windows, grid, floors: floorsOf(rows, figure.clientWidth < 420) }, params: [{ name: "top", value: top }] };
   if (spec.height?.step) spec.height = spec.height.step * new Set(rows.map((row) => row.name ?? row.mixer)).size;
   if (spec.facet?.row && spec.spec.width === "container") return { ...spec, spec: { ...spec.spec, width: Math.max(120, figure.clientWidth - 90) } };
-  if (spec.columns) return { ...spec, columns: Math.max(1, Math.floor(figure.clientWidth / 250)), spec: without(spec.spec, { windows, grid }, rows) };
+  if (spec.columns) {
+    const columns = Math.max(1, Math.floor(figure.clientWidth / 270)), width = Math.floor((figure.clientWidth - 60) / columns) - 24;
+    return { ...spec, columns, spec: { ...without(spec.spec, { windows, grid }, rows), width } };
+  }
   return without(spec, { windows, grid }, rows);
 }
 
