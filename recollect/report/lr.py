@@ -32,8 +32,8 @@ FEW = 3
 class LRSeries:
     """The runs under one label: median and min-max over seeds at every learning rate, and the window of its cell.
 
-    Where most learning rates have one run only, as a search leaves them, no line may join those: `success` is the curve
-    fitted to them. `best` are the seeds that were added at the best rate of a search.
+    No line may join single runs: where most learning rates have one only, as a search leaves them, `success` is the
+    curve fitted to them. `best` are the seeds that were added at the best rate of a search.
     """
 
     label: str
@@ -42,6 +42,7 @@ class LRSeries:
     middle: tuple[float, ...]
     low: tuple[float, ...]
     high: tuple[float, ...]
+    counts: tuple[int, ...]
     dots: tuple[Record, ...]  # the runs, lowest learning rate first
     window: Window | None  # None where no run is finished
     success: Success | None = None
@@ -97,6 +98,7 @@ def _series(label: str, look: Look, records: Sequence[Record], threshold: float)
         middle=tuple(map(statistics.median, scores)),
         low=tuple(map(min, scores)),
         high=tuple(map(max, scores)),
+        counts=tuple(map(len, scores)),
         dots=tuple(run for found in rates.values() for run in found),
         window=window,
         success=success(window) if single and window is not None else None,
@@ -132,10 +134,13 @@ def _draw_series(series: LRSeries, aside: float, axes: Axes) -> None:
     if series.success is not None:
         draw_success(series.success, look, axes)
     else:
-        x = [lr * aside for lr in series.lrs]
-        axes.vlines(x, series.low, series.high, color=look.colour, linewidth=0.9, alpha=0.6)
-        for part in near(series.lrs):
-            axes.plot(x[part], series.middle[part], color=look.colour, linestyle=look.line)
+        axes.vlines(
+            [lr * aside for lr in series.lrs], series.low, series.high, color=look.colour, alpha=0.6, linewidth=0.9
+        )
+        several = [(lr * aside, y) for lr, y, n in zip(series.lrs, series.middle, series.counts, strict=True) if n > 1]
+        x, y = [lr for lr, _ in several], [middle for _, middle in several]
+        for part in near(x):
+            axes.plot(x[part], y[part], color=look.colour, linestyle=look.line)
     axes.plot([], [], linestyle=look.line, label=series.label, **style)
     x, y = [run.spec.train.lr * aside for run in series.dots], [accuracy(run) for run in series.dots]
     axes.scatter(x, y, s=8, alpha=0.8, linewidth=0, clip_on=False, zorder=3, **style)

@@ -135,6 +135,10 @@ def test_no_line_joins_learning_rates_far_apart() -> None:
 
 
 def test_single_runs_are_dots_with_the_curve_that_was_fitted_to_them() -> None:
+    mixed = [*records_of(lrs=LRS[4:6]), *records_of(lrs=LRS[6:7], seeds=(1,))]
+    draw_lr(lr_figure([("a", mixed)], "", ""), axes := Figure().add_subplot())
+    own = [line for line in axes.lines if line.get_color() == mixer_colour("attention") and len(line.get_xdata())]
+    assert [list(line.get_xdata()) for line in own] == [list(LRS[4:6])]
     (series,) = lr_figure([("a", records_of(seeds=(1,)))], "", "").series
     curve = series.success
     assert curve is not None

@@ -23,8 +23,8 @@ function runRow(run, label) {
   };
 }
 
-// The stretch of learning rates whose medians a line may join: of cells whose rates mostly have several runs, and not
-// across a gap of FAR. The seeds that were added at the best rate of a search are dots only.
+// The stretch of learning rates whose medians a line may join: rates with several runs, and not across a gap of FAR. The
+// seeds that were added at the best rate of a search are dots only.
 const FAR = 5, ADDED = "accuracy";
 const stretches = new Map();
 
@@ -41,10 +41,9 @@ function findStretches() {
     rates.get(run.cell).set(run.lr, (rates.get(run.cell).get(run.lr) ?? 0) + 1);
   }
   for (const [cell, counts] of rates) {
-    const lrs = [...counts.keys()].sort((a, b) => a - b), found = new Map();
+    const lrs = [...counts.keys()].filter((lr) => counts.get(lr) > 1).sort((a, b) => a - b), found = new Map();
     let part = 0;
-    if (2 * lrs.filter((lr) => counts.get(lr) === 1).length <= lrs.length)
-      lrs.forEach((lr, i) => { if (i && lr > FAR * lrs[i - 1]) part += 1; found.set(lr, part); });
+    lrs.forEach((lr, i) => { if (i && lr > FAR * lrs[i - 1]) part += 1; found.set(lr, part); });
     stretches.set(cell, found);
   }
 }
@@ -152,8 +151,20 @@ function joined(rows) {
   return rows;
 }
 
+// A chart of more dots than this shows some cells, evenly chosen, each with all of its runs.
+const DOTS = 3000;
+
+function fewCells(done) {
+  if (done.length <= DOTS) return { drawn: done, caption: "" };
+  const all = [...new Set(done.map((run) => run.cell))], few = new Set(even(all, Math.max(1, Math.floor((all.length * DOTS) / done.length))));
+  return { drawn: done.filter((run) => few.has(run.cell)), caption: `${few.size} of ${all.length} cells are drawn; the filters choose others.` };
+}
+
 const SOURCES = {
-  runs: (chosen, labels) => ({ rows: chosen.filter(isDone).map((run) => runRow(run, labels?.[run.id])) }),
+  runs: (chosen, labels) => {
+    const { drawn, caption } = fewCells(chosen.filter(isDone));
+    return { rows: drawn.map((run) => runRow(run, labels?.[run.id])), caption };
+  },
   points: (chosen, labels) => {
     const done = chosen.filter(isDone), rows = even(done, CURVES).flatMap((run) => pointRows(run, labels?.[run.id], true));
     return { rows, caption: done.length > CURVES ? `${CURVES} of ${chosen.length} runs are drawn.` : "" };
@@ -237,7 +248,9 @@ function without(spec, aside, rows) {
     const needs = ["part", "from", "none"].filter((name) => filters.includes(`isValid(datum.${name})`));
     return aside[layer.data?.name]?.length !== 0 && needs.every((name) => rows.some((row) => row[name] != null));
   };
-  return spec.layer ? { ...spec, layer: spec.layer.filter(isUsed) } : spec;
+  if (!spec.layer || spec.layer.every(isUsed)) return spec;
+  const layer = spec.layer.filter(isUsed), isLined = layer.some((one) => one.mark?.type === "line");
+  return { ...spec, layer: isLined ? layer : JSON.parse(JSON.stringify(layer).replaceAll('"symbolType":"stroke"', '"symbolType":"circle"')) };
 }
 
 // Downloads: a figure is saved in light colours and as wide as it is seen.
