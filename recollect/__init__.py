@@ -6,14 +6,14 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recollect.api import load, probe, run
+    from recollect.api import find_window, load, probe, run, run_many
     from recollect.spec import RunSpec, make_spec
     from recollect.store.table import curves, results
 
-_WHERE = {"RunSpec": "spec", "make_spec": "spec", "run": "api", "load": "api", "probe": "api"}
-_WHERE |= {"results": "store.table", "curves": "store.table"}
+_WHERE = {"RunSpec": "spec", "make_spec": "spec", "run": "api", "run_many": "api", "load": "api", "find_window": "api"}
+_WHERE |= {"probe": "api", "results": "store.table", "curves": "store.table"}
 
-__all__ = ["RunSpec", "curves", "load", "make_spec", "probe", "results", "run"]
+__all__ = ["RunSpec", "curves", "find_window", "load", "make_spec", "probe", "results", "run", "run_many"]
 
 
 def __getattr__(name: str) -> Any:

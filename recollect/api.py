@@ -1,22 +1,35 @@
-"""recollect from Python: run a spec, load a run."""
+"""recollect from Python: run specs, find a window, load a run.
 
+Whoever wants to follow runs gives `listen`, one function or several. Each is called with every event of every run
+(`recollect.spec.events`): `Started`, which has the spec, then `Point` with the values of an evaluation and `Progressed`
+between two, at last `Done`, `Failed` or `Lost`. What a listener raises ends the call; the store stays sound.
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import pandas as pd
 
 from recollect.errors import BadInput
 from recollect.inside.probe import Probe
 from recollect.inside.probe import probe as look_into
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.files import WEIGHTS
-from recollect.store import DEFAULT, Record, Store
+from recollect.store import DEFAULT, DONE, Record, Store
+from recollect.store.table import results
 from recollect.sweep import Grid, Listener, sweep
-from recollect.sweep.executors import Inline, within_reach
+from recollect.sweep.executors import EXECUTORS, Executor, Wishes, within_reach
 from recollect.training.check import preflight
 from recollect.training.checkpoint import load_weights
 from recollect.training.device import require
 from recollect.training.execute import initial_model
-from recollect.training.model import Model
+from recollect.training.learner import Learner
+from recollect.window import THRESHOLD, CellSearch, Found, Search, find
+
+Listeners = Listener | Sequence[Listener]
 
 
 @dataclass(frozen=True)
@@ -24,26 +37,71 @@ class Loaded:
     """A finished run with its trained model."""
 
     record: Record
-    model: Model
+    model: Learner
     spec: RunSpec
     """The record's, with users' files where they can be read."""
 
 
-def run(spec: RunSpec, store: Path | str | None = None, listen: Listener = lambda event: None) -> Record:
+def run(spec: RunSpec, store: Path | str | None = None, listen: Listeners = ()) -> Record:
     """Train a spec in this process and return its record; with a store it is kept, and not done twice."""
-    if store is None:
-        with TemporaryDirectory() as folder:
-            return run(spec, Path(folder) / "recollect.db", listen)
-    require(spec)
-    preflight(spec)
-    opened = Store(Path(store), create=True)
-    try:
-        sweep(Grid([spec]), Inline(), opened, listen)
+    executor = _ready([spec], "inline", Wishes())
+    with _opened(store) as opened:
+        sweep(Grid([spec]), executor, opened, listen)
         record = opened.record(spec.id)
-    finally:
-        opened.close()
     assert record is not None
     return record
+
+
+def run_many(
+    specs: Sequence[RunSpec],
+    store: Path | str | None = None,
+    *,
+    workers: int | None = None,
+    executor: str = "local",
+    listen: Listeners = (),
+) -> pd.DataFrame:
+    """Train specs, several at once, and return their results: a row per run in their order, columns as in `results`.
+
+    By default every core has a worker. With a store all is kept, what it has is not done again, and a call that was
+    stopped goes on where it was. A run that raised or was lost has that as its `status`.
+    """
+    wanted = {spec.id: spec for spec in specs}
+    trainer = _ready(specs, executor, _wishes(workers, specs))
+    with _opened(store) as opened:
+        sweep(Grid(specs), trainer, opened, listen)
+        found = {run: record for run in wanted if (record := opened.record(run)) is not None}
+    return results([found[run] for run in wanted if run in found])
+
+
+def find_window(
+    spec: RunSpec,
+    store: Path | str | None = None,
+    *,
+    low: float = 1e-5,
+    high: float = 1e-1,
+    max_runs: int = 40,
+    tolerance: float = 0.1,
+    threshold: float = THRESHOLD,
+    first_seed: int = 0,
+    workers: int | None = None,
+    executor: str = "local",
+    listen: Listeners = (),
+) -> Found:
+    """Search the learning rates at which the cell of a spec succeeds, whatever rate and seed the spec itself has.
+
+    `.window` has the edges and the width with their intervals, `.records` the runs (`results(found.records)` is their
+    table), `print(found.window)` says it in words. Finished runs of the cell that the store has are used.
+    """
+    search = Search(low, high, max_runs, tolerance, threshold, first_seed)
+    wishes = _wishes(workers, [spec])
+    cell = CellSearch(spec, search, EXECUTORS.find(executor).at_once(wishes))
+    trainer = _ready([spec], executor, wishes)
+    with _opened(store) as opened:
+        sweep(cell, trainer, opened, listen)
+        found = find(spec.model.mixer_name, cell, opened.records(cell=spec.cell, status=DONE))
+    if found is None:
+        raise BadInput(f"find_window: none of the runs of {spec.model.mixer_name} came to its end")
+    return found
 
 
 def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loaded:
@@ -76,3 +134,27 @@ def probe(run: str, store: Path | str = DEFAULT, *, rows: int | None = None, tru
         raise BadInput(f"run {record.id}: is {record.status}; it can be looked into when it is done")
     assert record.result is not None
     return look_into(record.id, loaded.spec, loaded.model, record.result["curves"], rows)
+
+
+@contextmanager
+def _opened(path: Path | str | None) -> Iterator[Store]:
+    """A store to write to; without a path one that is gone at the end."""
+    with TemporaryDirectory() as folder:
+        opened = Store(Path(folder) / "recollect.db" if path is None else Path(path), create=True)
+        try:
+            yield opened
+        finally:
+            opened.close()
+
+
+def _wishes(workers: int | None, specs: Sequence[RunSpec]) -> Wishes:
+    return Wishes(workers=workers, threads=max((spec.compute.threads for spec in specs), default=1))
+
+
+def _ready(specs: Sequence[RunSpec], name: str, wishes: Wishes) -> Executor:
+    """Who will train these specs; what cannot be trained is refused before anything is written."""
+    kind = EXECUTORS.find(name)
+    for spec in {spec.cell: spec for spec in specs}.values():
+        require(spec)
+        preflight(spec)
+    return kind.begin(wishes)

@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "claims": {"inside", "spec", "store", "studies", "window"},
     "sweep": {"errors", "inside", "spec", "store", "studies", "training", "window"},
     "report": {"errors", "inside", "spec", "store", "studies", "window"},
-    "api": {"errors", "inside", "spec", "store", "sweep", "training"},
+    "api": {"errors", "inside", "spec", "store", "sweep", "training", "window"},
     "cli": {
         *("api", "claims", "errors", "inside", "mixers", "report", "spec", "store", "studies", "sweep", "tasks"),
         *("training", "window"),

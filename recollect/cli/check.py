@@ -1,39 +1,82 @@
-"""`recollect check`: the mixer contract, in plain words."""
+"""`recollect check`: the contract of a mixer, a whole model or a task, in plain words."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
 from recollect.cli.display.console import tell
 from recollect.cli.options import Sets, read_sets, whole
 from recollect.cli.options.names import MixerName
-from recollect.spec import mixer_options
+from recollect.spec import TASKS, make_spec, mixer_options, task_options
+from recollect.spec.names import is_whole
+from recollect.spec.sources import is_code, load_source, pinned
+
+if TYPE_CHECKING:
+    from recollect.tasks.check import Clause
 
 
 def check(
-    mixer: MixerName,
+    what: MixerName,
     /,
     *,
     d_model: Annotated[int, Parameter(converter=whole, help="width to try it at")] = 64,
     length: Annotated[int, Parameter(converter=whole, help="tokens in a row")] = 64,
-    n_layers: Annotated[int, Parameter(converter=whole, help="layers, of which it is tried as the last")] = 1,
+    n_layers: Annotated[int, Parameter(converter=whole, help="layers, of which a mixer is tried as the last")] = 1,
     set_: Sets = (),
 ) -> int:
-    """Check that a mixer keeps the contract: shape, causality, use of the past, independence of rows, gradients.
+    """Check that a mixer, a whole model or a task keeps its contract.
 
-    Exit code 1 where a clause does not hold. The same is checked before a mixer of yours is trained.
+    Of a mixer and a model: shape, causality, use of the past, independence of rows, gradients. Of a task: what it
+    draws, from which randomness, and its floors. Exit code 1 where a clause does not hold. The same is checked before
+    code of yours is trained.
+
+    For example:
+
+    recollect check my.py:Mixer
+
+    recollect check my_model.py:build
+
+    recollect check my_task.py:Task --set task.length=32
 
     Parameters
     ----------
-    mixer
-        `path/to/file.py:Class`, `package.module:Class`, or a built-in name.
+    what
+        `path/to/file.py:Class`, `path/to/file.py:function` for a whole model, `package.module:Class`, or a built-in
+        name.
     """
-    options = {key.removeprefix("model.mixer."): value for key, value in read_sets(set_).items()}
-    made = mixer_options(mixer, options)
-    from recollect.mixers import Place
-    from recollect.training.check import check_mixer
-
-    clauses = check_mixer(made, Place(d_model, length, n_layers - 1, n_layers))
+    given = read_sets(set_)
+    clauses = tried(what, given, d_model, length, n_layers)
     for one in clauses:
         tell(f"{'holds ' if one.holds else 'BROKEN'}  {one.clause}: {one.seen}")
     return 0 if all(one.holds for one in clauses) else 1
+
+
+def tried(what: str, given: dict[str, Any], d_model: int, length: int, n_layers: int) -> "list[Clause]":
+    """The clauses of its contract, whatever it is."""
+    if what in TASKS or is_task(what):
+        from recollect.tasks import make_task
+        from recollect.tasks.check import check_task
+
+        return check_task(make_task(task_options(what, without("task.", given))))
+    from recollect.mixers import Place
+    from recollect.training.check import check_mixer, check_model
+
+    options = without("model.mixer.", given)
+    if is_whole(what):
+        fields = {"model.d_model": d_model, "model.n_layers": n_layers, "task.length": length}
+        own = {f"model.mixer.{key}": value for key, value in options.items()}
+        return check_model(make_spec("mqar", what, fields | {"task.vocab_size": 2 * length, "task.n_pairs": 1} | own))
+    return check_mixer(mixer_options(what, options), Place(d_model, length, n_layers - 1, n_layers))
+
+
+def is_task(what: str) -> bool:
+    """Whether a user's class draws batches."""
+    if not is_code(what) or is_whole(what):
+        return False
+    code = pinned(what, "check")
+    return callable(getattr(getattr(load_source(code, "check"), code.name.rpartition(":")[2], None), "draw", None))
+
+
+def without(prefix: str, given: dict[str, Any]) -> dict[str, Any]:
+    """Options by their own names."""
+    return {key.removeprefix(prefix): value for key, value in given.items()}

@@ -166,9 +166,9 @@ def train(
         return 0
     check_memory(specs, how.force)
     preflight_here(specs, how.elsewhere)
-    with closing(how.make(specs)) as executor:
+    with how.logs(path) as logs, closing(how.make(specs)) as executor:
         opened = Store(path, create=True)
-        bad = train_cases(what, chosen, todo, opened, executor, design, watch)
+        bad = train_cases(what, chosen, todo, opened, executor, design, watch, logs)
     if study is not None:
         draw(study, what.scale, opened, out)
     return 1 if bad else 0
@@ -210,9 +210,9 @@ def search(study: Study | None, what: Sweep, cells: Cells, how: How, path: Path,
     check_memory(specs, how.force)
     preflight_here(specs, how.elsewhere)
     wanted = any(cell.next(known, []) for _, cell in cells)
-    with closing(how.make(specs if wanted else [])) as executor:
+    with how.logs(path) as logs, closing(how.make(specs if wanted else [])) as executor:
         opened = Store(path, create=True)
-        bad = searching.run(opened, executor)
+        bad = searching.run(opened, executor, logs)
     if study is not None:
         draw(study, what.scale, opened, out)
     return 1 if bad else 0

@@ -8,7 +8,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from recollect.cli.display.live import state_of
-from recollect.cli.options import Json, Sets, overrides, whole
+from recollect.cli.options import Json, Sets, WholeModel, one_model, overrides, whole
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
@@ -19,8 +19,9 @@ UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
 
 def size(
     task: TaskName = "mqar",
-    mixer: MixerName = "attention",
+    mixer: MixerName | None = None,
     *,
+    model: WholeModel = None,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     params: Annotated[str | None, Parameter(help="find the width for so many parameters, such as 150M")] = None,
@@ -51,7 +52,7 @@ def size(
     if multiple < 1:
         raise BadInput(f"--multiple: must be at least 1 (got {multiple})")
     given = overrides({"model.d_model": d_model, "model.n_layers": n_layers}, set_)
-    mixers = mixer.split(",") if "," in mixer else mixer
+    mixers = one_model(mixer or (None if model else "attention"), model)
 
     def made(fields: dict[str, int]) -> RunSpec:
         return make_spec(task, mixers, given | fields, protocol=protocol, where="size")

@@ -15,13 +15,17 @@ from recollect.cli.options import (
     Diagnostics,
     Force,
     Json,
+    Logs,
     Noncausal,
     Probe,
     Sets,
     StorePath,
+    WholeModel,
+    one_model,
     overrides,
     whole,
 )
+from recollect.cli.options.executor import How
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.cli.options.watch import watch_of
 from recollect.spec import RunSpec, make_spec
@@ -34,8 +38,9 @@ from recollect.training.costs import check_memory
 
 def train(
     task: TaskName,
-    mixer: MixerName,
+    mixer: MixerName | None = None,
     *,
+    model: WholeModel = None,
     lr: Annotated[float | None, Parameter(help="peak learning rate")] = None,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
@@ -52,6 +57,7 @@ def train(
     checkpoint_seconds: CheckpointSeconds = None,
     probe: Probe = False,
     diagnostics: Diagnostics = False,
+    log: Logs = (),
     json_: Json = False,
 ) -> int:
     """Train one model and keep its record; a finished run is shown, a stopped one goes on.
@@ -61,7 +67,7 @@ def train(
     Parameters
     ----------
     task
-        What is asked: mqar, copy, ... (`recollect list tasks`).
+        What is asked: mqar, copy, ... (`recollect list tasks`), or `path/to/file.py:Class` for your own.
     mixer
         A name (`recollect list mixers`), `path/to/file.py:Class` for your own, or several joined by commas, one per
         layer.
@@ -69,11 +75,12 @@ def train(
     short = {"train.lr": lr, "model.d_model": d_model, "model.n_layers": n_layers, "seed": seed, "train.steps": steps}
     short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
-    made = make_spec(task, mixer.split(",") if "," in mixer else mixer, given, protocol=protocol, where="train")
+    made = make_spec(task, one_model(mixer, model), given, protocol=protocol, where="train")
     watch = watch_of([made], probe, diagnostics)
     if (known := stored(made, store, watch)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)
-    record = known or train_now(made, store, checkpoint_seconds, watch, force=force, quiet=json_)
+    how = How(checkpoint_seconds=checkpoint_seconds, force=force, log=log)
+    record = known or train_now(made, store, how, watch, quiet=json_)
     if json_:
         json.dump(record.to_json(), sys.stdout)
         print()
@@ -93,16 +100,15 @@ def stored(spec: RunSpec, path: Path, watch: Watch | None) -> Record | None:
     return found if is_done else None
 
 
-def train_now(
-    spec: RunSpec, path: Path, checkpoint_seconds: float | None, watch: Watch | None, *, force: bool, quiet: bool
-) -> Record:
+def train_now(spec: RunSpec, path: Path, how: How, watch: Watch | None, *, quiet: bool) -> Record:
     """Train a run in this process while the user watches."""
-    check_memory([spec], force)
+    check_memory([spec], how.force)
     preflight_here([spec])
-    opened = Store(path, create=True)
-    with Live(opened, spec.train.steps, quiet=quiet) as live:
-        live.begin(spec)
-        sweep(Grid([spec]), Inline(checkpoint_seconds), opened, live.hear, watch=watch)
+    with how.logs(path) as logs:
+        opened = Store(path, create=True)
+        with Live(opened, spec.train.steps, quiet=quiet) as live:
+            live.begin(spec)
+            sweep(Grid([spec]), Inline(how.checkpoint_seconds), opened, [live.hear, *logs], watch=watch)
     record = opened.record(spec.id)
     assert record is not None
     return record

@@ -13,7 +13,7 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Searching, stored
 from recollect.cli.display.watch import preflight_here
-from recollect.cli.options import Json, Noncausal, Sets, StorePath, check_folder, overrides, whole
+from recollect.cli.options import Json, Noncausal, Sets, StorePath, WholeModel, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
@@ -21,6 +21,7 @@ from recollect.cli.options.vary import Vary, read_vary
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
+from recollect.spec.names import WHOLE
 from recollect.store import DEFAULT, DONE, Store
 from recollect.sweep.files import label
 from recollect.training.costs import check_memory
@@ -41,6 +42,7 @@ def window(
     task: TaskName,
     /,
     *mixers: MixerName,
+    model: WholeModel = None,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     steps: Annotated[
@@ -93,7 +95,7 @@ def window(
     Parameters
     ----------
     task
-        What is asked: mqar, copy, ... (`recollect list tasks`).
+        What is asked: mqar, copy, ... (`recollect list tasks`), or `path/to/file.py:Class` for your own.
     mixers
         One or several names (`recollect list mixers`) or `path/to/file.py:Class`. Mixers joined by commas are one
         model, one mixer per layer, whatever --n-layers says.
@@ -102,6 +104,8 @@ def window(
     search = Search(low, high, max_runs, tolerance, threshold, first_seed)
     short = {"model.d_model": d_model, "model.n_layers": n_layers, "train.steps": steps}
     short["model.noncausal"] = allow_noncausal or None
+    if model is not None:
+        mixers = (*mixers, f"{WHOLE}{model}")
     cells, against = make_cells(task, mixers, overrides(short, set_, spec), protocol, search, read_vary(vary))
     check_folder(out)
     specs = [cell.spec for cell in cells.values()]
@@ -116,9 +120,9 @@ def window(
     preflight_here(specs, how.elsewhere)
     searching = Searching(STUDY, "", list(cells.items()))
     wanted = Searches(tuple(cells.values())).next(stored(store, searching), [])
-    with closing(how.make(specs if wanted else [])) as executor:
+    with how.logs(store) as logs, closing(how.make(specs if wanted else [])) as executor:
         opened = Store(store, create=True)
-        bad = searching.run(opened, executor)
+        bad = searching.run(opened, executor, logs)
     done = {cell.spec.cell: opened.records(cell=cell.spec.cell, status=DONE) for cell in cells.values()}
     searched = {name: find(name, cell, done[cell.spec.cell]) for name, cell in cells.items()}
     for name in [name for name, one in searched.items() if one is None]:

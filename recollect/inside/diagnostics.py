@@ -16,7 +16,7 @@ from torch import Tensor
 
 from recollect.spec import RunSpec
 from recollect.training.feed import Rows
-from recollect.training.model import Model
+from recollect.training.learner import Learner
 from recollect.training.optimiser import build_optimiser
 from recollect.training.trainer import Trainer, learning_rate, loss_at
 
@@ -45,7 +45,7 @@ def group(name: str) -> str:
     return f"{parts[1]} {parts[2]}" if parts[0] == "blocks" else parts[0]
 
 
-def norms(model: Model, values: list[Tensor]) -> dict[str, float]:
+def norms(model: Learner, values: list[Tensor]) -> dict[str, float]:
     """Group -> the norm of its part of a vector that is shaped like the parameters."""
     squares: dict[str, float] = {}
     for (name, _), value in zip(model.named_parameters(), values, strict=True):
@@ -70,14 +70,14 @@ def updates(trainer: Trainer) -> dict[str, float]:
     return {name: value / size[name] for name, value in norms(trainer.model, taken).items() if size[name] > 0}
 
 
-def gradient(model: Model, rows: Rows, spec: RunSpec) -> list[Tensor]:
+def gradient(model: Learner, rows: Rows, spec: RunSpec) -> list[Tensor]:
     """Of the loss on these rows, by every parameter."""
     with torch.enable_grad():
         loss, _ = loss_at(model, rows, spec)
         return [*torch.autograd.grad(loss, list(model.parameters()))]
 
 
-def sharpness(model: Model, rows: Rows, spec: RunSpec, rounds: int = ROUNDS) -> float:
+def sharpness(model: Learner, rows: Rows, spec: RunSpec, rounds: int = ROUNDS) -> float:
     """The largest |eigenvalue| of the Hessian."""
     rng = torch.Generator().manual_seed(0)
     v, value = _unit([torch.randn(p.shape, generator=rng).to(p.device) for p in model.parameters()])
@@ -87,7 +87,7 @@ def sharpness(model: Model, rows: Rows, spec: RunSpec, rounds: int = ROUNDS) -> 
 
 
 @torch.no_grad()
-def hessian_times(v: list[Tensor], model: Model, rows: Rows, spec: RunSpec, step: float = 1e-3) -> list[Tensor]:
+def hessian_times(v: list[Tensor], model: Learner, rows: Rows, spec: RunSpec, step: float = 1e-3) -> list[Tensor]:
     """H v for a v of length 1; the model's weights are moved to and fro, and end where they were."""
     parameters = list(model.parameters())
     kept, sides = [p.clone() for p in parameters], []

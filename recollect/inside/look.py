@@ -14,6 +14,7 @@ from recollect.errors import BadInput
 from recollect.inside.scores import Floats
 from recollect.mixers import Decaying, MatrixMixer, Mixer
 from recollect.training.feed import Rows
+from recollect.training.learner import Learner
 from recollect.training.model import Block, Model
 
 Kind = Literal["mixing", "gradient"]
@@ -26,6 +27,13 @@ class Taken(NamedTuple):
     M: Floats
     error: float
     decays: Floats | None  # (B, L, n)
+
+
+def stack(model: Learner) -> Model:
+    """A stack of mixers; one sentence where it is a user's whole model, whose parts nobody knows."""
+    if not isinstance(model, Model):
+        raise BadInput("a whole model cannot be taken apart: only a stack of mixers can be looked into")
+    return model
 
 
 def blocks(model: Model) -> list[Block]:

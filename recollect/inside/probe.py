@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from recollect.inside.look import stack
 from recollect.inside.patch import Interchange, interchange, question, without_taps
 from recollect.inside.phases import Phases, Values, ladder, phases
 from recollect.inside.seen import LayerSeen, Rows, Seen, draw_rows, look
@@ -14,6 +15,7 @@ from recollect.spec import RunSpec
 from recollect.tasks import make_task
 from recollect.training.execute import initial_model
 from recollect.training.feed import place
+from recollect.training.learner import Learner
 from recollect.training.model import Model
 
 MOST, BYTES = 64, 2**29
@@ -84,9 +86,9 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def probe(run: str, spec: RunSpec, model: Model, curves: Mapping[str, Values], rows: int | None = None) -> Probe:
+def probe(run: str, spec: RunSpec, learner: Learner, curves: Mapping[str, Values], rows: int | None = None) -> Probe:
     """Look into a trained model, and into the one that it was at the beginning."""
-    drawn = draw_rows(spec, rows or fitting(spec))
+    model, drawn = stack(learner), draw_rows(spec, rows or fitting(spec))
     asked = question(drawn.batch, drawn.places, model.device)
     model.eval()
     right = lambda: _accuracy(model, drawn)  # noqa: E731

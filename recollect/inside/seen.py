@@ -7,14 +7,14 @@ import numpy as np
 import torch
 
 from recollect.inside.decay import by_distance, fitted_length, forgotten, spectrum, to_query
-from recollect.inside.look import Kind, Taken, gradients, take
+from recollect.inside.look import Kind, Taken, gradients, stack, take
 from recollect.inside.scores import Floats, Score, repeated, score_places, score_repeats
 from recollect.spec import RunSpec
 from recollect.tasks import Batch, Places, make_task
 from recollect.tasks.streams import generator
 from recollect.tasks.task import Ints
 from recollect.training.feed import place, send
-from recollect.training.model import Model
+from recollect.training.learner import Learner
 
 SHOWN = 4
 """Matrices of a layer that are shown: those of the heads or channels that read most where the answer is."""
@@ -83,9 +83,10 @@ def draw_rows(spec: RunSpec, rows: int) -> Rows:
     return Rows(batch, task.places(batch), repeated(rng, max(1, rows // 2), batch.tokens.shape[1], task.vocab_size))
 
 
-def look(model: Model, rows: Rows) -> Seen:
+def look(learner: Learner, rows: Rows) -> Seen:
     """Look into a model, and leave it as it was."""
-    was_training, n = model.training, len(rows.batch)
+    model, n = stack(learner), len(rows.batch)
+    was_training = model.training
     model.eval()
     taken = take(model, send(np.concatenate((rows.batch.tokens, rows.repeats)), model.device))
     with torch.enable_grad():

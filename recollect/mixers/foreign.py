@@ -1,16 +1,15 @@
 """A user's own module in a mixer's place."""
 
-import importlib
 import inspect
-from pathlib import Path
-from types import ModuleType
+from collections.abc import Callable, Mapping
+from typing import Any
 
 from torch import Tensor, nn
 
 from recollect.errors import BadInput, nearest
 from recollect.mixers.mixer import Mixer, Place, rows_at
 from recollect.spec import ForeignOptions
-from recollect.spec.files import load_module, pin
+from recollect.spec.sources import load_source
 
 
 class Foreign(Mixer):
@@ -41,38 +40,42 @@ class Foreign(Mixer):
 
 def load_class(options: ForeignOptions) -> type[nn.Module]:
     """The class itself, from exactly the source that the spec pins."""
-    module_name, _, cls = options.name.rpartition(":")
-    try:
-        module = _load_file(options) if options.path else importlib.import_module(module_name)
-    except BadInput:
-        raise
-    except Exception as error:
-        raise BadInput(f"mixer {options.name}: importing it raised {type(error).__name__}: {error}") from error
+    cls = options.name.rpartition(":")[2]
+    module = load_source(options, "mixer")
     found = getattr(module, cls, None)
     classes = [n for n, c in vars(module).items() if isinstance(c, type) and issubclass(c, nn.Module)]
     if not (isinstance(found, type) and issubclass(found, nn.Module)):
-        hint = nearest(cls, classes) if classes else "; it defines none"
+        functions = [n for n, f in vars(module).items() if inspect.isfunction(f) and f.__module__ == module.__name__]
+        hint = nearest(cls, [*classes, *functions]) if classes or functions else "; it defines none"
         raise BadInput(f"mixer {options.name}: no nn.Module class '{cls}' in it{hint}")
     return found
 
 
-def _load_file(options: ForeignOptions) -> ModuleType:
-    file = Path(options.path)
-    if not file.is_file():
-        raise BadInput(f"mixer {options.name}: no file '{options.path}'")
-    if pin(file) != options.source:
-        raise BadInput(f"mixer {options.name}: {file} has changed since this spec was made; make the spec anew")
-    return load_module(file, f"recollect_foreign_{options.source[7:23]}", f"mixer {options.name}")
+def load_object(options: ForeignOptions, what: str) -> Callable[..., Any]:
+    """A function or class by its name, from exactly the source that the spec pins."""
+    module, name = load_source(options, what), options.name.rpartition(":")[2]
+    found = getattr(module, name, None)
+    if not callable(found):
+        others = [n for n, thing in vars(module).items() if callable(thing) and not n.startswith("_")]
+        raise BadInput(f"{what} {options.name}: no function or class '{name}' in it{nearest(name, others)}")
+    made: Callable[..., Any] = found
+    return made
 
 
 def make(cls: type[nn.Module], options: ForeignOptions, place: Place) -> nn.Module:
     """Call the class with d_model and with what else its signature asks for."""
     offered = {"length": place.length, "layer": place.layer, "n_layers": place.n_layers}
-    parameters = inspect.signature(cls).parameters
-    given = {name: value for name, value in offered.items() if name in parameters} | options.arguments()
+    made: nn.Module = call(cls, f"mixer {options.name}", offered, {"d_model": place.d_model, **options.arguments()})
+    return made
+
+
+def call(make: Callable[..., Any], where: str, offered: Mapping[str, Any], given: Mapping[str, Any]) -> Any:
+    """What a user's class or function makes of what is given, and of what is offered and its signature asks for."""
+    parameters = inspect.signature(make).parameters
+    arguments = {name: value for name, value in offered.items() if name in parameters} | dict(given)
     try:
-        return cls(d_model=place.d_model, **given)
+        return make(**arguments)
     except Exception as error:
-        call = ", ".join(f"{k}={v!r}" for k, v in {"d_model": place.d_model, **given}.items())
+        told = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
         text = f"{type(error).__name__}: {error}"
-        raise BadInput(f"mixer {options.name}: {cls.__name__}({call}) raised {text}") from error
+        raise BadInput(f"{where}: {make.__name__}({told}) raised {text}") from error

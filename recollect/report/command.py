@@ -8,8 +8,9 @@ from typing import Any
 import yaml
 
 from recollect.errors import BadInput
-from recollect.spec import ForeignOptions, MixerOptions, RunSpec
+from recollect.spec import ForeignOptions, ForeignTaskOptions, MixerOptions, RunSpec, WholeOptions
 from recollect.spec.compose import flatten, make_spec
+from recollect.spec.names import WHOLE
 from recollect.spec.protocols import PROTOCOLS
 
 Flat = dict[str, Any]
@@ -31,8 +32,10 @@ def cell_command(spec: RunSpec) -> str | None:
     """The same for a cell, learning rate and seed being left to append.
 
     None where no fields on a command line give the spec: layers of one mixer with different options, or a user's file
-    that is not where it was or has changed.
+    that is not where it was or has changed; nor for a user's task, whose code would have to run to know its sizes.
     """
+    if isinstance(spec.task, ForeignTaskOptions):
+        return None
     mixers = tuple(_name(mixer) for mixer in spec.model.mixers)
     mixers = mixers if isinstance(spec.model.mixer, tuple) else mixers[:1]
     wanted, task = _flat(spec), spec.task.name
@@ -80,9 +83,10 @@ def _overrides(wanted: Flat, task: str, mixers: tuple[str, ...], protocol: str) 
 
 
 def _name(mixer: MixerOptions) -> str:
+    mark = WHOLE if isinstance(mixer, WholeOptions) else ""
     if isinstance(mixer, ForeignOptions) and mixer.path:
-        return f"{mixer.path}:{mixer.name.rpartition(':')[2]}"
-    return mixer.name
+        return f"{mark}{mixer.path}:{mixer.name.rpartition(':')[2]}"
+    return f"{mark}{mixer.name}"
 
 
 def _spell(task: str, mixers: tuple[str, ...], protocol: str, given: Mapping[str, Any]) -> str:

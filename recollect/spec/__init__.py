@@ -2,10 +2,10 @@
 
 from recollect.spec.base import Frozen, canonical
 from recollect.spec.compose import make_spec
-from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
-from recollect.spec.names import mixer_options
+from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions, WholeOptions
+from recollect.spec.names import mixer_options, task_options
 from recollect.spec.run import NUMERICS, ComputeSpec, ModelSpec, RunSpec, TrainSpec
-from recollect.spec.tasks import TASKS, TaskOptions
+from recollect.spec.tasks import TASKS, ForeignTaskOptions, TaskOptions
 from recollect.spec.tasks.recall import RecallOptions
 
 __all__ = [
@@ -14,6 +14,7 @@ __all__ = [
     "TASKS",
     "ComputeSpec",
     "ForeignOptions",
+    "ForeignTaskOptions",
     "Frozen",
     "MixerOptions",
     "ModelSpec",
@@ -21,7 +22,9 @@ __all__ = [
     "RunSpec",
     "TaskOptions",
     "TrainSpec",
+    "WholeOptions",
     "canonical",
     "make_spec",
     "mixer_options",
+    "task_options",
 ]

@@ -8,10 +8,11 @@ from pydantic import ValidationError
 from recollect.errors import BadInput, sentence, unknown
 from recollect.spec.base import Frozen
 from recollect.spec.mixers import MIXERS
-from recollect.spec.names import mixer_options
+from recollect.spec.names import is_whole, mixer_options, task_options
 from recollect.spec.protocols import PROTOCOLS, Fields, Protocol
-from recollect.spec.run import ComputeSpec, ModelSpec, RunSpec, TrainSpec
-from recollect.spec.tasks import TASKS
+from recollect.spec.run import OF_WHOLE, ComputeSpec, ModelSpec, RunSpec, TrainSpec
+from recollect.spec.sources import is_code
+from recollect.spec.tasks import TASKS, TaskOptions
 
 SHORTHANDS = ("train.epochs", "train.warmup")
 PARTS = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}
@@ -22,7 +23,8 @@ def make_spec(
 ) -> RunSpec:
     """The complete spec of a task and a mixer (or one mixer per layer) under a protocol, some fields overridden."""
     preset, given = PROTOCOLS.find(protocol), dict(overrides or {})
-    TASKS.find(task, f"{where}: task")
+    if not is_code(task):
+        TASKS.find(task, f"{where}: task")
     mixers = mixer if isinstance(mixer, list) else [mixer]
     flat = {key: value for key, value in preset.fields.items() if _applies(key, task)}
     _check_names(given, task, mixers, where)
@@ -31,7 +33,12 @@ def make_spec(
             flat |= {k: v for k, v in when.then.items() if k != "model.block" and set(mixers) & set(when.values)}
         elif given.get(when.key, flat.get(when.key)) in when.values:
             flat |= when.then
-    flat["model.block"] = [_block(preset, name) for name in mixers] if len(mixers) > 1 else _block(preset, mixers[0])
+    if any(map(is_whole, mixers)):
+        flat = {key: value for key, value in flat.items() if not _is_backbones(key)}
+    else:
+        flat["model.block"] = (
+            [_block(preset, name) for name in mixers] if len(mixers) > 1 else _block(preset, mixers[0])
+        )
     for one, other in (("train.steps", "train.epochs"), ("train.warmup_steps", "train.warmup")):
         if one in given and other in given:
             raise BadInput(f"{where}: {one} and {other} say the same thing twice; give one of them")
@@ -40,7 +47,10 @@ def make_spec(
         elif other in given:
             flat.pop(one, None)
     plain = nest(spell_out(flat | given, where))
-    plain["task"]["name"] = task
+    if is_code(task):
+        plain["task"] = task_options(task, plain["task"]).model_dump()
+    else:
+        plain["task"]["name"] = task
     options = plain["model"].pop("mixer", {})
     made = [mixer_options(name, _own(name, options, len(mixers))).model_dump() for name in mixers]
     plain["model"]["mixer"] = made if len(made) > 1 else made[0]
@@ -121,7 +131,13 @@ def flatten(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
 
 
 def _applies(key: str, task: str) -> bool:
-    return not key.startswith("task.") or key.removeprefix("task.") in TASKS[task].model_fields
+    kind = TaskOptions if is_code(task) else TASKS[task]
+    return not key.startswith("task.") or key.removeprefix("task.") in kind.model_fields
+
+
+def _is_backbones(key: str) -> bool:
+    """Whether a field of a protocol is for the stack that a whole model does without."""
+    return key.startswith("model.") and key.removeprefix("model.") not in OF_WHOLE
 
 
 def _block(preset: Protocol, mixer: str) -> Any:
@@ -143,7 +159,7 @@ def _own(name: str, options: Mapping[str, Any], n_mixers: int) -> dict[str, Any]
 def _check_names(given: Fields, task: str, mixers: list[str], where: str) -> None:
     """Refuse a field that does not exist, naming the nearest one."""
     parts: dict[str, type[Frozen]] = {
-        "task": TASKS[task],
+        "task": TaskOptions if is_code(task) else TASKS[task],
         "model": ModelSpec,
         "train": TrainSpec,
         "compute": ComputeSpec,
@@ -151,7 +167,7 @@ def _check_names(given: Fields, task: str, mixers: list[str], where: str) -> Non
     known = {f"{part}.{name}" for part, kind in parts.items() for name in kind.model_fields}
     known |= {f"model.mixer.{option}" for name in mixers if name in MIXERS for option in MIXERS[name].model_fields}
     allowed = known - {"task.name", "model.mixer", "model.mixer.name"} | {*SHORTHANDS, "seed", "numerics"}
-    foreign = any(":" in name for name in mixers)
+    open_ = ("model.mixer.",) * any(map(is_code, mixers)) + ("task.",) * is_code(task)  # for the user's code to judge
     for key in given:
-        if key not in allowed and not (foreign and key.startswith("model.mixer.")):
+        if key not in allowed and not key.startswith(open_):
             raise unknown(where, key, allowed)

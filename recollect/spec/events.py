@@ -3,16 +3,22 @@
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from recollect.spec.run import RunSpec
+
 
 @dataclass(frozen=True)
 class Started:
-    """The run began, or went on from `step`; `notice` is a sentence for the user, where there is one."""
+    """The run began, or went on from `step`; `notice` is a sentence for the user, where there is one.
+
+    Listeners find the spec in it; the coordinator adds it, who trains a run knows it anyway.
+    """
 
     run: str
     step: int
     steps: int
     provenance: dict[str, Any]
     notice: str = ""
+    spec: RunSpec | None = None
 
 
 @dataclass(frozen=True)

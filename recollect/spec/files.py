@@ -1,6 +1,5 @@
 """Files: those that a run keeps in its folder, and those that users bring (YAML, Python, pinned by their hash)."""
 
-import ast
 import hashlib
 import importlib.util
 import re
@@ -42,15 +41,6 @@ class OncePerKey(yaml.SafeLoader):
         for name in (name for name in names if names.count(name) > 1):
             raise yaml.YAMLError(f"the key '{name}' stands twice")
         return super().construct_mapping(node, deep)
-
-
-def classes(file: Path) -> list[str]:
-    """The names of the classes that a Python file defines, read and not run; empty where it cannot be read."""
-    try:
-        tree = ast.parse(file.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return []
-    return [node.name for node in tree.body if isinstance(node, ast.ClassDef)]
 
 
 def read_mapping(file: Path, example: str) -> dict[str, Any]:

@@ -1,22 +1,33 @@
 """From a name on the command line to checked options, without importing any mixer."""
 
-from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
-from recollect.spec.files import classes, pin
-from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions
+from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions, WholeOptions
+from recollect.spec.sources import Pinned, is_code, is_function, load_source, pinned
+from recollect.spec.tasks import TASKS, ForeignTaskOptions, TaskOptions
+
+SIZES = ("vocab_size", "length")
+WHOLE = "model="
+"""Before a name: it makes a whole model. A function in a file needs no such mark, a mixer is a class."""
+
+
+def is_whole(name: str) -> bool:
+    """Whether a name stands for a whole model."""
+    return name.startswith(WHOLE) or is_function(name)
 
 
 def mixer_options(name: str, options: dict[str, Any]) -> MixerOptions:
-    """The checked options of a mixer that is known by name, by `file.py:Class` or by `package.module:Class`."""
-    if ":" in name:
-        return foreign_options(name, options)
-    if name.endswith(".py"):
-        raise no_class(name, "mixer")
+    """The checked options of a mixer that is known by name, by `file.py:Class` or by `package.module:Class`.
+
+    `file.py:function` makes a whole model.
+    """
+    if is_whole(name):
+        return WholeOptions(**pinned(name.removeprefix(WHOLE), "model")._asdict(), **options)
+    if is_code(name):
+        return ForeignOptions(**pinned(name, "mixer")._asdict(), **options)
     kind = MIXERS.find(name)
     for option in options:
         if option not in kind.model_fields:
@@ -27,30 +38,29 @@ def mixer_options(name: str, options: dict[str, Any]) -> MixerOptions:
         raise sentence(error, f"mixer {name}") from None
 
 
-def no_class(name: str, what: str) -> BadInput:
-    """The sentence for a file that is named without the class in it."""
-    found = [f"`:{cls}`" for cls in classes(Path(name))]
-    which = f"add {' or '.join(found)}" if found else f"write {name}:Class"
-    return BadInput(f"{what}: '{name}' names a file and no class in it; {which}")
+def task_options(name: str, options: dict[str, Any]) -> TaskOptions:
+    """The options of a task; a user's `file.py:Class` is made once, to know its vocabulary and length."""
+    if not is_code(name):
+        return TASKS.find(name).model_validate({"name": name, **options})
+    code = pinned(name, "task")
+    own = {key: value for key, value in options.items() if key not in TaskOptions.model_fields}
+    made = make_foreign(code, own)
+    sizes = {key: getattr(made, key, None) for key in SIZES}
+    for key, value in sizes.items():
+        if not isinstance(value, int) or isinstance(value, bool) or value < 1:
+            raise BadInput(f"task {code.name}: it needs a whole number `{key}` (got {value!r})")
+    given = {"given": tuple(key for key in SIZES if key in own)}
+    return ForeignTaskOptions.model_validate(code._asdict() | options | sizes | given)
 
 
-def foreign_options(name: str, options: dict[str, Any]) -> ForeignOptions:
-    """Options of a user's class, with its source pinned."""
-    place, _, cls = name.rpartition(":")
-    if not cls.isidentifier():
-        raise BadInput(f"mixer: '{name}' names no class; write path/to/file.py:Class")
-    if not place.endswith(".py"):
-        return ForeignOptions(name=name, source=f"version {package_version(place)}", **options)
-    file = Path(place)
-    if not file.is_file():
-        raise BadInput(f"mixer: no file '{place}' (looked in {Path.cwd()})")
-    return ForeignOptions(name=f"{file.name}:{cls}", path=str(file.resolve()), source=pin(file), **options)
-
-
-def package_version(module: str) -> str:
-    """The version of the distribution that a module belongs to."""
-    package = module.split(".")[0]
+def make_foreign(code: Pinned, arguments: dict[str, Any]) -> Any:
+    """An object of a user's task class."""
+    cls = code.name.rpartition(":")[2]
+    found = getattr(load_source(code, "task"), cls, None)
+    if not isinstance(found, type) or not callable(getattr(found, "draw", None)):
+        raise BadInput(f"task {code.name}: a class '{cls}' with a method draw(rng, rows) is needed")
     try:
-        return version(package)
-    except PackageNotFoundError:
-        raise BadInput(f"mixer: no installed package '{package}', and '{module}' is no .py file") from None
+        return found(**arguments)
+    except Exception as error:
+        told = ", ".join(f"{key}={value!r}" for key, value in arguments.items())
+        raise BadInput(f"task {code.name}: {cls}({told}) raised {type(error).__name__}: {error}") from error

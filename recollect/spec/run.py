@@ -7,7 +7,7 @@ from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, field_
 from recollect.errors import nearest, sentence
 from recollect.ops.forms import CPU_ONLY, KERNELS, LIBRARIES, OPS, Kernel, form_of
 from recollect.spec.base import LATER, As, Frozen, canonical, digest
-from recollect.spec.mixers import MixerOptions, MixerSpec
+from recollect.spec.mixers import MixerOptions, MixerSpec, WholeOptions
 from recollect.spec.tasks import TaskSpec
 
 Block = Literal["mixer+mlp", "mixer", "mamba"]
@@ -15,6 +15,10 @@ Block = Literal["mixer+mlp", "mixer", "mamba"]
 NUMERICS = 1
 """Raised when the same spec would give other results: other data, initialisation, optimiser or model; not when a kernel
 only rounds otherwise (docs/decisions/0006-identity.md)."""
+
+
+OF_WHOLE = ("d_model", "n_layers", "mixer", "noncausal")
+"""The fields that a whole model is asked for, or told."""
 
 
 class ModelSpec(Frozen):
@@ -70,6 +74,17 @@ class ModelSpec(Frozen):
         """µP counts on deviations that shrink with the root of the width, as torch's own do."""
         if self.base_width is not None and self.init != "native":
             raise ValueError(f"base_width needs init native (got {self.init})")
+        return self
+
+    @model_validator(mode="after")
+    def whole_alone(self) -> "ModelSpec":
+        """A whole model has nothing of the backbone's: refuse what would name a difference that there is not."""
+        if any(isinstance(mixer, WholeOptions) for mixer in self.mixers):
+            if isinstance(self.mixer, tuple):
+                raise ValueError("a whole model stands alone; only mixers can be joined")
+            for name, field in type(self).model_fields.items():
+                if name not in OF_WHOLE and getattr(self, name) != field.default:
+                    raise ValueError(f"{name} is the backbone's, and {self.mixer.name} is a whole model")
         return self
 
     @model_validator(mode="after")
@@ -262,6 +277,8 @@ class RunSpec(Frozen):
     @property
     def ops(self) -> tuple[str, ...]:
         """The ops that its model and its loss are made of, each once."""
+        if isinstance(self.model.mixer, WholeOptions):
+            return ("answer_loss",)
         own = [op for mixer in self.model.mixers for op in mixer.uses()]
         norms = ["rms_norm"] if "mamba" in self.model.blocks else []
         mlps = ["bias_gelu"] if "mixer+mlp" in self.model.blocks and self.model.mlp == "gelu" else []

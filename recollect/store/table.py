@@ -1,6 +1,7 @@
 """Results as pandas DataFrames; nothing here imports torch."""
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,8 +12,13 @@ from recollect.spec.compose import flatten
 from recollect.store import DEFAULT, Record, Store
 
 
-def results(store: Path | str | Store = DEFAULT, study: str | None = None) -> pd.DataFrame:
-    """A row per run: id, cell, mixer, status, result, and every field of its spec under its dotted name."""
+def results(store: Path | str | Store | Sequence[Record] = DEFAULT, study: str | None = None) -> pd.DataFrame:
+    """A row per run: id, cell, mixer, status, result, and every field of its spec under its dotted name.
+
+    Of a store, or of records that were read.
+    """
+    if isinstance(store, Sequence) and not isinstance(store, str):
+        return as_frame([row(record) for record in store])
     opened = store if isinstance(store, Store) else Store(Path(store))
     records = _records(opened, study)
     frame = as_frame([row(record) for record in records])
@@ -65,7 +71,7 @@ def row(record: Record) -> dict[str, Any]:
         "attempt": record.attempt,
         "seconds": record.seconds,
     }
-    found = {key: value for key, value in flatten(record.result or {}).items() if key != "outcome"}
+    result = {key: value for key, value in (record.result or {}).items() if key not in ("outcome", "curves")}
     fields = flatten(record.spec.model_dump(mode="json"))
-    whole = head | found | fields | {"error": record.error}
+    whole = head | flatten(result) | fields | {"error": record.error}
     return {key: json.dumps(value) if isinstance(value, list) else value for key, value in whole.items()}

@@ -1,8 +1,9 @@
 """The coordinator: planner -> submit -> events -> store. It alone writes the store."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -18,18 +19,19 @@ RETRIES = 2
 """How often a lost run is tried again before it is recorded as lost; a later sweep tries it anew."""
 
 Listener = Callable[[Event], None]
+"""Is told all that happens to runs, in order, after the store was; a run's first event, `Started`, has its spec."""
 
 
 def sweep(
     planner: Planner,
     executor: Executor,
     store: Store,
-    listen: Listener = lambda event: None,
+    listen: Listener | Sequence[Listener] = (),
     *,
     retries: int = RETRIES,
     watch: Watch | None = None,
 ) -> None:
-    """Run what the planner asks for, then close the executor.
+    """Run what the planner asks for, while one listens or several do, then close the executor.
 
     Finished runs are never done again, half-done ones go on, lost ones are tried again. However it ends, the store is
     consistent and the same sweep can be started anew. Finished runs that lack looks which a `watch` asks for are
@@ -38,7 +40,8 @@ def sweep(
     with closing(executor), store.writing():
         store.release()
         try:
-            Coordinator(planner, executor, store, listen, retries, watch).run()
+            listeners = [listen] if callable(listen) else listen
+            Coordinator(planner, executor, store, listeners, retries, watch).run()
         finally:
             executor.close()  # before the lock goes: the next coordinator meets no worker of ours
             store.release()
@@ -52,12 +55,12 @@ class Coordinator:
         planner: Planner,
         executor: Executor,
         store: Store,
-        listen: Listener,
+        listeners: Sequence[Listener] = (),
         retries: int = RETRIES,
         watch: Watch | None = None,
     ) -> None:
-        self.planner, self.executor, self.store, self.listen, self.retries = planner, executor, store, listen, retries
-        self.watch = watch
+        self.planner, self.executor, self.store = planner, executor, store
+        self.listeners, self.retries, self.watch = listeners, retries, watch
         done = {record.id: record for record in store.records(status=DONE)}
         unseen = lacking(watch, store, done.values())
         self.finished: dict[str, Record] = {run: record for run, record in done.items() if run not in unseen}
@@ -104,6 +107,8 @@ class Coordinator:
             event = self.once_more[event.run].hear(self.store, event)
         else:
             write(self.store, event)
+        if isinstance(event, Started):
+            event = replace(event, spec=self.under_way[event.run])
         if isinstance(event, Done | Failed | Lost):
             spec = self.under_way.pop(event.run)
             if isinstance(event, Lost) and self.losses[event.run] < self.retries:
@@ -115,7 +120,8 @@ class Coordinator:
                 record = self.store.record(event.run)
                 assert record is not None
                 self.finished[event.run] = record
-        self.listen(event)
+        for listen in self.listeners:
+            listen(event)
 
 
 class Again:

@@ -190,7 +190,7 @@ def grid(choices: Choices) -> Iterator[dict[str, Any]]:
 
 def spec_of(task: str, mixer: str, fields: dict[str, Any], protocol: str, file: Path) -> RunSpec:
     """One spec; whatever is wrong with it is said of the file. Users' files lie relative to it."""
-    names = [str(file.parent / part) if ".py:" in part else part for part in mixer.split(",")]
+    task, *names = [str(file.parent / part) if ".py:" in part else part for part in (task, *mixer.split(","))]
     try:
         return make_spec(task, names if len(names) > 1 else names[0], fields, protocol=protocol, where=str(file))
     except BadInput as error:

@@ -5,22 +5,25 @@ from typing import Any
 from pydantic import ValidationError
 
 from recollect.errors import sentence
-from recollect.spec import TASKS, TaskOptions
+from recollect.spec import ForeignTaskOptions, TaskOptions, task_options
 from recollect.spec.registry import implementation
+from recollect.tasks.foreign import ForeignTask
 from recollect.tasks.supply import Supply
 from recollect.tasks.task import IGNORED, Batch, Places, Task
 
 
 def build_task(name: str, **options: Any) -> Task:
-    """A task by its name and options."""
+    """A task by its name and options, or a user's class by `path/to/file.py:Class`."""
     try:
-        return make_task(TASKS.find(name).model_validate({"name": name, **options}))
+        return make_task(task_options(name, options))
     except ValidationError as error:
         raise sentence(error, f"task {name}") from None
 
 
 def make_task(options: TaskOptions) -> Task:
     """The task that these options describe."""
+    if isinstance(options, ForeignTaskOptions):
+        return ForeignTask(options)
     made: Task = implementation("tasks", options, options.name)(options)
     return made
 

@@ -1,17 +1,20 @@
-"""The mixer contract in plain words, for a mixer that a user brings, at the length and width at which it trains."""
+"""The contract in plain words, for a mixer, whole model or task that a user brings, at the sizes at which it trains."""
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from recollect.errors import BadInput
-from recollect.mixers import Mixer, Place, place_mixer
-from recollect.spec import ForeignOptions, MixerOptions, RunSpec
+from recollect.mixers import Place, place_mixer
+from recollect.spec import ForeignOptions, ForeignTaskOptions, MixerOptions, RunSpec, TrainSpec, WholeOptions
 from recollect.spec.base import canonical
+from recollect.tasks import make_task
+from recollect.tasks.check import Clause, check_task
+from recollect.training.model import build_model
 
 BATCH, PERTURBATION = 3, 0.1
 PRECISIONS = ((torch.float64, 1e-9), (torch.float32, 1e-4))
@@ -20,28 +23,26 @@ PRECISIONS = ((torch.float64, 1e-9), (torch.float32, 1e-4))
 
 
 @dataclass(frozen=True)
-class Clause:
-    """One clause of the contract: whether it holds, and what was seen; a run is refused where it must hold."""
-
-    clause: str
-    holds: bool
-    seen: str
-    must: bool = True
-
-
-@dataclass(frozen=True)
 class Trial:
-    """A mixer with every parameter moved off its start, an input, and the precision of both."""
+    """A mixer or model with every parameter moved off its start, an input, and how far equal outputs may be apart.
 
-    mixer: Mixer
+    An input is numbers (B, L, D), or tokens (B, L) of a vocabulary.
+    """
+
+    module: nn.Module
     x: Tensor
     tolerance: float
+    vocab_size: int = 0
 
     def __call__(self, x: Tensor) -> Tensor:
         """Its output, in training mode; what it draws at random is the same at every call."""
         torch.manual_seed(1)
-        y: Tensor = self.mixer(x)
+        y: Tensor = self.module(x)
         return y
+
+    def other(self, x: Tensor) -> Tensor:
+        """Another input of this shape."""
+        return torch.randint_like(x, self.vocab_size) if self.vocab_size else torch.randn_like(x)
 
     def gap(self, one: Tensor, other: Tensor) -> float:
         """The largest difference of two outputs, relative to the largest number in them; infinite where one is not."""
@@ -53,29 +54,63 @@ class Trial:
 
 def check_mixer(options: MixerOptions, place: Place) -> list[Clause]:
     """Try a mixer at its place on random input; later clauses are left out when the shape is wrong."""
+
+    def trial(dtype: torch.dtype, tolerance: float) -> Trial:
+        mixer = moved(place_mixer(options, place).to(dtype))
+        return Trial(mixer, torch.randn(BATCH, place.length, place.d_model, dtype=dtype), tolerance)
+
+    return _tried(trial, "returns a tensor of its input's shape (B, L, D)")
+
+
+def check_model(spec: RunSpec) -> list[Clause]:
+    """The same of a whole model, on random tokens."""
+
+    def trial(dtype: torch.dtype, tolerance: float) -> Trial:
+        model = moved(build_model(spec).to(dtype))
+        vocabulary = spec.task.vocab_size
+        return Trial(model, torch.randint(vocabulary, (BATCH, spec.task.length)), tolerance, vocabulary)
+
+    return _tried(trial, "maps tokens (B, L) to logits (B, L, V), or to states that get a head")
+
+
+def moved(module: nn.Module) -> nn.Module:
+    """With all parameters a little off their start: some of them start at zero."""
+    with torch.no_grad():
+        for p in module.parameters():
+            p.add_(PERTURBATION * torch.randn_like(p))
+    return module
+
+
+def _tried(trial: Callable[[torch.dtype, float], Trial], shape: str) -> list[Clause]:
     with torch.random.fork_rng(devices=[]):
         for dtype, tolerance in PRECISIONS:
             torch.manual_seed(0)
-            mixer = place_mixer(options, place).to(dtype)
-            with torch.no_grad():
-                for p in mixer.parameters():
-                    p.add_(PERTURBATION * torch.randn_like(p))
-            trial = Trial(mixer, torch.randn(BATCH, place.length, place.d_model, dtype=dtype), tolerance)
-            shape = _shape(trial)
-            if shape.holds:
+            made = trial(dtype, tolerance)
+            first = _shape(made, shape)
+            if first.holds:
                 clauses: list[Callable[[Trial], Clause]] = [_causal, _past, _rows, _gradients, _repeats]
-                return [shape, *(clause(trial) for clause in clauses)]
-        return [shape]
+                return [first, *(clause(made) for clause in clauses)]
+        return [first]
 
 
 def preflight(spec: RunSpec) -> None:
-    """Refuse a user's mixer that cannot be loaded, built or called, or that breaks the contract, before it trains."""
+    """Refuse a user's code that cannot be loaded, built or called, or that breaks the contract, before it trains."""
+    if isinstance(spec.task, ForeignTaskOptions):
+        _refuse(f"task {spec.task.name}", _task_checked(canonical(spec.task.model_dump(mode="json"))), spec)
+    if isinstance(spec.model.mixer, WholeOptions):
+        alike = spec.model_copy(update={"train": TrainSpec(), "seed": 0})
+        _refuse(f"model {spec.model.mixer.name}", _model_checked(alike.to_json()), spec)
+        return
     for layer, options in enumerate(spec.model.mixers):
         if isinstance(options, ForeignOptions):
             place = Place(spec.model.d_model, spec.task.length, layer, spec.model.n_layers, spec.compute.kernel)
-            for found in _checked(canonical(options.model_dump(mode="json")), place):
-                if found.must and not found.holds and not (spec.model.noncausal and found.clause == CAUSAL):
-                    raise BadInput(f"mixer {options.name}: {found.seen}")
+            _refuse(f"mixer {options.name}", _checked(canonical(options.model_dump(mode="json")), place), spec)
+
+
+def _refuse(what: str, clauses: Sequence[Clause], spec: RunSpec) -> None:
+    for found in clauses:
+        if found.must and not found.holds and not (spec.model.noncausal and found.clause == CAUSAL):
+            raise BadInput(f"{what}: {found.seen}")
 
 
 @cache
@@ -84,11 +119,20 @@ def _checked(options: str, place: Place) -> tuple[Clause, ...]:
     return tuple(check_mixer(ForeignOptions.model_validate_json(options), place))
 
 
+@cache
+def _model_checked(spec: str) -> tuple[Clause, ...]:
+    return tuple(check_model(RunSpec.model_validate_json(spec)))
+
+
+@cache
+def _task_checked(options: str) -> tuple[Clause, ...]:
+    return tuple(check_task(make_task(ForeignTaskOptions.model_validate_json(options))))
+
+
 CAUSAL = "is causal"
 
 
-def _shape(trial: Trial) -> Clause:
-    clause = "returns a tensor of its input's shape (B, L, D)"
+def _shape(trial: Trial, clause: str) -> Clause:
     try:
         y = trial(trial.x)
     except BadInput as error:
@@ -105,7 +149,7 @@ def _causal(trial: Trial) -> Clause:
     before = trial(trial.x)
     for t in sorted({0, length // 3, 2 * length // 3, length - 2} - {-1}):
         other = trial.x.clone()
-        other[:, t + 1 :] = torch.randn_like(other[:, t + 1 :])
+        other[:, t + 1 :] = trial.other(other[:, t + 1 :])
         moved = trial.gap(trial(other)[:, : t + 1], before[:, : t + 1])
         if moved > trial.tolerance:
             return Clause(CAUSAL, False, f"it looks ahead: outputs up to token {t} move by {moved:.1e} with later ones")
@@ -114,18 +158,35 @@ def _causal(trial: Trial) -> Clause:
 
 def _past(trial: Trial) -> Clause:
     """How far back the last output reaches."""
-    x = trial.x.clone().requires_grad_()
-    y = trial(x)
-    (grad,) = torch.autograd.grad((y[:, -1] * torch.randn_like(y[:, -1])).sum(), x, allow_unused=True)
-    reached = [] if grad is None else grad.abs().amax(dim=(0, 2)).nonzero().flatten().tolist()
-    back = x.shape[1] - 1 - min(reached) if reached else 0
+    back = _reach_of_tokens(trial) if trial.vocab_size else _reach(trial)
     seen = f"the last output depends on tokens up to {back} back" if back else "no output depends on an earlier token"
     return Clause("uses the past", back > 0, seen, must=False)
 
 
+def _reach(trial: Trial) -> int:
+    """By the gradient."""
+    x = trial.x.clone().requires_grad_()
+    y = trial(x)
+    (grad,) = torch.autograd.grad((y[:, -1] * torch.randn_like(y[:, -1])).sum(), x, allow_unused=True)
+    reached = [] if grad is None else grad.abs().amax(dim=(0, 2)).nonzero().flatten().tolist()
+    return x.shape[1] - 1 - min(reached) if reached else 0
+
+
+@torch.no_grad()
+def _reach_of_tokens(trial: Trial) -> int:
+    """By other tokens before a few places, the earliest first."""
+    last, before = trial.x.shape[1] - 1, trial(trial.x)[:, -1]
+    for back in sorted({last, last // 2, 1} & set(range(1, last + 1)), reverse=True):
+        other = trial.x.clone()
+        other[:, : last - back + 1] = (other[:, : last - back + 1] + 1) % trial.vocab_size
+        if trial.gap(trial(other)[:, -1], before) > 0:
+            return back
+    return 0
+
+
 @torch.no_grad()
 def _rows(trial: Trial) -> Clause:
-    other = torch.randn_like(trial.x)
+    other = trial.other(trial.x)
     other[1] = trial.x[1]
     gap = trial.gap(trial(other)[1], trial(trial.x)[1])
     holds = gap <= trial.tolerance
@@ -134,12 +195,13 @@ def _rows(trial: Trial) -> Clause:
 
 
 def _gradients(trial: Trial) -> Clause:
-    clause, named = "gives every parameter a finite gradient", dict(trial.mixer.named_parameters())
+    clause, named = "gives every parameter a finite gradient", dict(trial.module.named_parameters())
     wanted = {name: p for name, p in named.items() if p.requires_grad}
     if not wanted:
         return Clause(clause, True, "it has none")
-    trial.mixer.zero_grad()
-    (trial(trial.x) * torch.randn_like(trial.x)).sum().backward()
+    trial.module.zero_grad()
+    y = trial(trial.x)
+    (y * torch.randn_like(y)).sum().backward()
     wild = [name for name, p in wanted.items() if p.grad is not None and not p.grad.isfinite().all()]
     dead = [name for name, p in wanted.items() if p.grad is None or not p.grad.abs().sum() > 0]
     seen = f"none reaches: {', '.join(dead)}" if dead else "all finite"
@@ -149,8 +211,8 @@ def _gradients(trial: Trial) -> Clause:
 
 @torch.no_grad()
 def _repeats(trial: Trial) -> Clause:
-    trial.mixer.eval()
-    same = torch.equal(trial.mixer(trial.x), trial.mixer(trial.x))
-    trial.mixer.train()
+    trial.module.eval()
+    same = torch.equal(trial.module(trial.x), trial.module(trial.x))
+    trial.module.train()
     seen = "identical" if same else "two calls differ in eval mode"
     return Clause("gives the same output twice", same, seen, must=False)

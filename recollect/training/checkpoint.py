@@ -15,7 +15,7 @@ from safetensors.torch import save_file
 from torch import Tensor
 
 from recollect.errors import BadInput
-from recollect.training.model import Model
+from recollect.training.learner import Learner
 from recollect.training.trainer import Progress, Trainer
 
 FORMAT = 2
@@ -69,12 +69,12 @@ def restore(trainer: Trainer, file: Path) -> float:
     return float(plain["seconds"])
 
 
-def save_weights(model: Model, file: Path) -> None:
+def save_weights(model: Learner, file: Path) -> None:
     """The trained weights alone."""
     write(model.state_dict(), json.dumps({"format": FORMAT}), file)
 
 
-def load_weights(model: Model, file: Path) -> None:
+def load_weights(model: Learner, file: Path) -> None:
     """Put trained weights into a model of the same spec."""
     model.load_state_dict(read(file)[0])
 

@@ -15,7 +15,7 @@ import torch
 from recollect.errors import BadInput
 from recollect.ops.forms import LIBRARIES
 from recollect.spec import RunSpec
-from recollect.training.model import Model
+from recollect.training.learner import Learner
 
 COMPILERS = ("g++", "clang++", "c++")
 
@@ -51,7 +51,7 @@ def set_up(spec: RunSpec) -> None:
     torch.backends.cudnn.allow_tf32 = spec.compute.precision == "tf32"
 
 
-def trace(model: Model) -> None:
+def trace(model: Learner) -> None:
     """Let torch.compile make the model's kernels, at the first step and at shapes that it has not seen."""
     model.features = torch.compile(model.features)  # type: ignore[method-assign]
 

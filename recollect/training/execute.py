@@ -23,7 +23,8 @@ from recollect.tasks.streams import derive
 from recollect.training import checkpoint
 from recollect.training.check import preflight
 from recollect.training.device import libraries, named, require, set_up
-from recollect.training.model import Model, build_model
+from recollect.training.learner import Learner
+from recollect.training.model import build_model
 from recollect.training.subnormal import flushed, flushes
 from recollect.training.trainer import Trainer, evaluate, loss_at
 
@@ -130,7 +131,7 @@ def conclude(trainer: Trainer, task: Task) -> dict[str, Any]:
     }
 
 
-def initial_model(spec: RunSpec) -> Model:
+def initial_model(spec: RunSpec) -> Learner:
     """The model at step 0, a function of the spec."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(derive(spec.seed, "initialisation"))

@@ -14,9 +14,11 @@ from recollect.mixers import Mixer, Place, place_mixer
 from recollect.mixers.mixer import Mimetic, rows_at
 from recollect.mixers.parts import RMSNorm
 from recollect.ops.forms import KERNELS, Kernel, pick
-from recollect.spec import ModelSpec, RunSpec
+from recollect.spec import ModelSpec, RunSpec, WholeOptions
 from recollect.spec.run import Block as BlockKind
 from recollect.training.initialisation import initialise
+from recollect.training.learner import Learner
+from recollect.training.whole import Whole
 
 
 class MLP(nn.Module):
@@ -66,7 +68,7 @@ def build_mlp(spec: ModelSpec, place: Place) -> nn.Module:
     return ChannelMix(place.d_model, spec.mlp_expansion, place.layer, place.n_layers)
 
 
-class Model(nn.Module):
+class Model(Learner):
     """Stacks mixers."""
 
     def __init__(self, spec: ModelSpec, vocab_size: int, length: int, kernel: Kernel = KERNELS[0]) -> None:
@@ -94,11 +96,6 @@ class Model(nn.Module):
             mixer.mimic()
 
     @property
-    def device(self) -> torch.device:
-        """Where its weights lie."""
-        return self.embed.weight.device
-
-    @property
     def head_weight(self) -> Tensor:
         """The head's matrix (V, D)."""
         return self.embed.weight if self.spec.tied_head else self.head.weight
@@ -120,28 +117,22 @@ class Model(nn.Module):
         y: Tensor = self.norm(x)
         return y if self.spec.widening == 1 else y / self.spec.widening
 
-    def forward(self, tokens: Tensor, at: Tensor | None = None) -> Tensor:
-        """Logits (B, L or Q, V)."""
-        return self.features(tokens, at) @ self.head_weight.T
-
-    def n_params(self) -> int:
-        """Trainable numbers, each counted once."""
-        return sum(p.numel() for p in self.parameters())
-
     def state_size(self) -> int | None:
         """Numbers that all layers must remember at the end of a row; None where that of one is not known."""
         sizes = [block.mixer.state_size(self.length) for block in self.blocks]  # type: ignore[union-attr, operator]
         return None if None in sizes else sum(sizes)
 
 
-def build_model(spec: RunSpec) -> Model:
+def build_model(spec: RunSpec) -> Learner:
     """The model of a spec (its weights come from torch's global generator)."""
+    if isinstance(spec.model.mixer, WholeOptions):
+        return Whole(spec.model.mixer, spec)
     return Model(spec.model, spec.task.vocab_size, spec.task.length, spec.compute.kernel)
 
 
 def sizes(spec: RunSpec) -> tuple[int, int | None]:
     """Parameters and state size (None: unknown) of a spec's model, without its memory."""
-    with torch.device("meta"):
+    with torch.device("cpu" if isinstance(spec.model.mixer, WholeOptions) else "meta"):  # whose code asks for values
         model = build_model(spec)
     return model.n_params(), model.state_size()
 

@@ -11,7 +11,9 @@ from recollect.errors import BadInput
 from recollect.mixers import Mixer
 from recollect.mixers.parts import ShortConv
 from recollect.spec import RunSpec, TrainSpec
+from recollect.spec.mixers import WholeOptions
 from recollect.spec.run import ROLES, Role
+from recollect.training.learner import Learner
 from recollect.training.lion import Lion
 from recollect.training.model import Model, build_model
 
@@ -75,7 +77,7 @@ class Optimiser:
             first = last
 
 
-def build_optimiser(model: Model, train: TrainSpec) -> Optimiser:
+def build_optimiser(model: Learner, train: TrainSpec) -> Optimiser:
     """That of a spec; parameters that are trained alike are one group, the most decayed first."""
     groups = grouped(model, train)
     cut = {whole: whole.detach().split(sizes) for whole, sizes in fused(model).items()} if "muon" in groups else {}
@@ -108,21 +110,21 @@ def _lion(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimiz
     return Lion(groups, train.lr, (train.beta1, train.beta2))
 
 
-def grouped(model: Model, train: TrainSpec) -> dict[str, dict[Setting, list[Tensor]]]:
+def grouped(model: Learner, train: TrainSpec) -> dict[str, dict[Setting, list[Tensor]]]:
     """Every parameter once, by its optimiser and by how that trains it."""
     decayed = set(model.parameters()) if train.decay_scope == "all" else set(matrices(model))
     groups: dict[str, dict[Setting, list[Tensor]]] = {}
     for p, role in roles(model).items():
         factor, own = train.group(role)
         decay = own if own is not None else train.weight_decay if p in decayed else 0.0
-        if role == "hidden":
+        if role == "hidden" and isinstance(model, Model):
             factor, decay = factor / model.spec.widening, decay * model.spec.widening
         by = "adamw" if train.optimiser == "muon" and role != "hidden" else train.optimiser
         groups.setdefault(by, {}).setdefault(Setting(factor, decay), []).append(p)
     return groups
 
 
-def fused(model: Model) -> dict[Tensor, list[int]]:
+def fused(model: Learner) -> dict[Tensor, list[int]]:
     """The projections that are several in one, and the rows of each, as their mixers say."""
     found: dict[Tensor, list[int]] = {}
     for mixer in (module for module in model.modules() if isinstance(module, Mixer)):
@@ -133,7 +135,9 @@ def fused(model: Model) -> dict[Tensor, list[int]]:
 
 def check_groups(spec: RunSpec) -> None:
     """Refuse a rate or decay of a group that the model lacks."""
-    with torch.device("meta"):
+    if all(spec.train.group(role) == (1.0, None) for role in ROLES):
+        return
+    with torch.device("cpu" if isinstance(spec.model.mixer, WholeOptions) else "meta"):
         there = set(roles(build_model(spec)).values())
     for role in ROLES:
         if spec.train.group(role) != (1.0, None) and role not in there:
@@ -142,11 +146,11 @@ def check_groups(spec: RunSpec) -> None:
             )
 
 
-def roles(model: Model) -> dict[Tensor, Role]:
+def roles(model: Learner) -> dict[Tensor, Role]:
     """What every parameter is: part of the dynamics where its mixer says so, else by the module that holds it."""
     found: dict[Tensor, Role] = dict.fromkeys(model.parameters(), "norms")
     found |= dict.fromkeys(matrices(model), "other")
-    found |= dict.fromkeys(projections(model.blocks), "hidden")
+    found |= dict.fromkeys(projections(model.blocks if isinstance(model, Model) else model), "hidden")
     for module in model.modules():
         if isinstance(module, nn.Embedding):
             found[module.weight] = "embedding"

@@ -16,7 +16,7 @@ from recollect.tasks import IGNORED, Batch, Supply, Task
 from recollect.tasks.streams import derive
 from recollect.training.device import trace
 from recollect.training.feed import Feed, Rows, place
-from recollect.training.model import Model
+from recollect.training.learner import Learner
 from recollect.training.optimiser import build_optimiser
 
 EVALUATION_ROWS = 512
@@ -56,12 +56,15 @@ def learning_rate(train: TrainSpec, step: int) -> float:
             return train.lr
 
 
-def loss_at(model: Model, rows: Rows, spec: RunSpec) -> tuple[Tensor, Tensor]:
+def loss_at(model: Learner, rows: Rows, spec: RunSpec) -> tuple[Tensor, Tensor]:
     """The mean loss over a batch's answers, and which of them are right (B, Q)."""
     with autocast(rows.tokens.device, half=spec.compute.precision == "bf16"):
         features = model.features(rows.tokens, rows.at)
-    judge = pick("answer_loss", spec.compute.kernel)
-    loss, right = judge(features.float().flatten(0, 1), model.head_weight, rows.target.flatten())
+    flat, target = features.float().flatten(0, 1), rows.target.flatten()
+    if model.head_weight is None:
+        loss, right = nn.functional.cross_entropy(flat, target, ignore_index=IGNORED), flat.argmax(dim=-1) == target
+    else:
+        loss, right = pick("answer_loss", spec.compute.kernel)(flat, model.head_weight, target)
     return loss, right.unflatten(0, rows.target.shape)
 
 
@@ -92,7 +95,7 @@ class Score(NamedTuple):
         return {"loss": finite(self.loss), "accuracy": self.accuracy, **single}
 
 
-def evaluate(model: Model, batch: Batch, spec: RunSpec) -> Score:
+def evaluate(model: Learner, batch: Batch, spec: RunSpec) -> Score:
     """Loss and accuracy over a whole set."""
     return score(model, pieces(batch, model.device), spec)
 
@@ -103,7 +106,7 @@ def pieces(batch: Batch, device: torch.device) -> list[Rows]:
     return [place(batch[start : start + EVALUATION_ROWS], device) for start in starts]
 
 
-def score(model: Model, parts: Sequence[Rows], spec: RunSpec) -> Score:
+def score(model: Learner, parts: Sequence[Rows], spec: RunSpec) -> Score:
     """Loss and accuracy over all parts; the device is asked once, at the end."""
     loss, right, whole = sums(model, parts, spec).tolist()
     answers, strings = sum(rows.answers for rows in parts), sum(rows.strings for rows in parts)
@@ -111,7 +114,7 @@ def score(model: Model, parts: Sequence[Rows], spec: RunSpec) -> Score:
 
 
 @torch.no_grad()
-def sums(model: Model, parts: Sequence[Rows], spec: RunSpec) -> Tensor:
+def sums(model: Learner, parts: Sequence[Rows], spec: RunSpec) -> Tensor:
     """Of losses, of right answers and of whole strings, over all parts."""
     model.eval()
     total = zeros(model.device, 3)
@@ -125,7 +128,7 @@ def sums(model: Model, parts: Sequence[Rows], spec: RunSpec) -> Tensor:
 class Trainer:
     """One run between two steps: everything a checkpoint has to hold, and the way to the next step."""
 
-    def __init__(self, spec: RunSpec, task: Task, model: Model) -> None:
+    def __init__(self, spec: RunSpec, task: Task, model: Learner) -> None:
         self.spec, self.task, self.model = spec, task, model
         if spec.compute.compile:
             trace(model)

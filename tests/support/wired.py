@@ -8,6 +8,7 @@ import math
 import torch
 from torch import Tensor, nn
 
+from recollect.inside.look import stack
 from recollect.mixers.attention import Attention
 from recollect.spec import RunSpec
 from recollect.training.execute import initial_model
@@ -27,7 +28,7 @@ def spec() -> RunSpec:
 
 def induction_head() -> Model:
     """In evaluation mode."""
-    model = initial_model(spec()).eval()
+    model = stack(initial_model(spec())).eval()
     with torch.no_grad():
         for p in model.parameters():
             p.zero_()

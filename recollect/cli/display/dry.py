@@ -9,7 +9,7 @@ from recollect.cli.display.board import duration
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Searching
 from recollect.cli.display.watch import describe_case
-from recollect.spec import RunSpec
+from recollect.spec import RunSpec, WholeOptions
 from recollect.spec.compose import flatten
 from recollect.store import NoStore, Record, Store
 from recollect.studies import DESIGNS, Case
@@ -97,6 +97,7 @@ def print_hours(cells: Sequence[tuple[str, RunSpec]], runs: Mapping[str, int]) -
     """Print what an A100 would take, each precision by its own peak."""
     from recollect.training.counts import A100, count_cells, gpu_hours
 
+    cells = [(cell, spec) for cell, spec in cells if not isinstance(spec.model.mixer, WholeOptions)]
     work, counted = count_cells([spec for _, spec in cells])
     how = "shapes" if counted == len(work) else f"the shapes of {counted} of {len(work)} cells"
     for precision, group in grouped((spec.compute.precision, (cell, spec)) for cell, spec in cells).items():

@@ -38,6 +38,7 @@ def show_found(found: Sequence[Found], folder: Path, how: Print, against: Mappin
         print_one(one)
     if len(found) > 1:
         console().print(table(found))
+        tell("", *(f"{one.label}: {shares(one)}" for one in found))
         print("\nprobability that the window of the row is wider than that of the column")
         console().print(matrix(found))
         print()
@@ -58,7 +59,7 @@ def print_one(found: Found) -> None:
 def table(found: Sequence[Found]) -> Table:
     """One line a cell."""
     heads = ("cell", "size", "left edge", "right edge", "decades", "best lr", "sensitivity", "runs", "even grid")
-    out = Table(*heads, "outcomes", box=None, pad_edge=False)
+    out = Table(*heads, box=None, pad_edge=False)
     for one in found:
         w, model = one.window, one.spec.model
         out.add_row(
@@ -71,9 +72,13 @@ def table(found: Sequence[Found]) -> Table:
             "-" if w.sensitivity is None else f"{w.sensitivity:.3g}",
             str(w.n_runs),
             "-" if one.even is None else str(one.even),
-            ", ".join(f"{share:.0%} {outcome}" for outcome, share in one.outcomes.items()),
         )
     return out
+
+
+def shares(found: Found) -> str:
+    """How its runs ended."""
+    return ", ".join(f"{share:.0%} {outcome}" for outcome, share in found.outcomes.items())
 
 
 def matrix(found: Sequence[Found]) -> Table:

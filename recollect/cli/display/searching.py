@@ -39,8 +39,8 @@ class Searching:
         """All finished runs of the cells."""
         return [run for run in store.records(status=DONE) if run.cell in self.by_cell]
 
-    def run(self, store: Store, executor: Executor) -> int:
-        """Run all searches to their ends; the number of runs that raised or were lost."""
+    def run(self, store: Store, executor: Executor, also: Sequence[Listener] = ()) -> int:
+        """Run all searches to their ends, heard by others too; the number of runs that raised or were lost."""
         finished = self.finished(store)
         before, most = len(self._known(finished)), sum(cell.most(finished) for _, cell in self.cells)
         names: dict[str, str] = {}
@@ -50,7 +50,7 @@ class Searching:
         with watched(board, store, f"{self.study}{at}: at most {most} runs in {cells}, {before} done") as hear:
             self._link(store)
             planner = Searches(tuple(cell for _, cell in self.cells), executor.slots, self._begun(store, finished))
-            sweep(planner, executor, store, self._enrolling(store, names, hear))
+            sweep(planner, executor, store, [self._enrolling(store, names, hear), *also])
             self._link(store)
         return board.bad()
 
@@ -77,12 +77,10 @@ class Searching:
         """Listen for another, but first give every run that starts a name and a place in the study."""
 
         def listen(event: Event) -> None:
-            if isinstance(event, Started) and event.run not in names:
-                record = store.record(event.run)
-                assert record is not None
-                label, cell = self.by_cell[record.cell]
-                names[event.run] = describe_case(Case(label, record.spec))
-                store.link(self.study, self.scale, {event.run: label}, {event.run: cell.tells(record.spec)})
+            if isinstance(event, Started) and event.spec is not None and event.run not in names:
+                label, cell = self.by_cell[event.spec.cell]
+                names[event.run] = describe_case(Case(label, event.spec))
+                store.link(self.study, self.scale, {event.run: label}, {event.run: cell.tells(event.spec)})
             hear(event)
 
         return listen

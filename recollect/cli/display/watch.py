@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from recollect.cli.display.board import Board, show
-from recollect.spec import ForeignOptions, RunSpec
+from recollect.spec import ForeignOptions, ForeignTaskOptions, RunSpec
 from recollect.spec.run import ROLES
 from recollect.spec.watch import Watch
 from recollect.store import Store
@@ -16,15 +16,17 @@ from recollect.sweep.executors import Executor, Unavailable
 from recollect.sweep.files import Sweep
 from recollect.training.processor import advice
 
+FOREIGN = ForeignOptions | ForeignTaskOptions
+
 
 def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
-    """Refuse users' mixers that break the contract, rates of parameters that a model lacks and, unless the runs go
+    """Refuse users' code that breaks the contract, rates of parameters that a model lacks and, unless the runs go
     elsewhere, a device that is not here.
 
     What this processor is slow at is said, and done. One spec per cell is tried; torch is loaded only where needed.
     """
     cells = {spec.cell: spec for spec in specs}.values()
-    foreign = [spec for spec in cells if any(isinstance(o, ForeignOptions) for o in spec.model.mixers)]
+    foreign = [spec for spec in cells if any(isinstance(part, FOREIGN) for part in (spec.task, *spec.model.mixers))]
     asked = {} if elsewhere else {spec.compute: spec for spec in specs}
     special = [spec for compute, spec in asked.items() if compute.device != "cpu" or compute.compile]
     if special:
@@ -55,8 +57,9 @@ def train_cases(
     executor: Executor,
     design: Design = "every",
     watch: Watch | None = None,
+    also: Sequence[Listener] = (),
 ) -> int:
-    """Train what is to do of what was chosen; the number of those runs that raised or were lost."""
+    """Train what is to do of what was chosen, heard by others too; the number of runs that raised or were lost."""
     done, specs = len(chosen) - len(todo), [case.spec for case in chosen]
     best = BestRate(specs) if design == "best" else None
     total = best.count() if best else None
@@ -65,7 +68,7 @@ def train_cases(
     with watched(board, store, f"{what.name}{scale}: {board.total} runs, {board.before} done") as hear:
         store.add([case.spec for case in what.cases])
         enrol(what, what.cases, store)
-        sweep(best or Grid(specs), executor, store, hear, watch=watch)
+        sweep(best or Grid(specs), executor, store, [hear, *also], watch=watch)
         if best:  # the others were never wanted
             statuses = store.statuses()
             enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any, get_origin
+from typing import Annotated, Any, Literal, get_origin
 
 import yaml
 from cyclopts import Parameter, Token
@@ -11,6 +11,7 @@ from recollect.cli.display.console import tell
 from recollect.errors import BadInput
 from recollect.spec.compose import flatten
 from recollect.spec.files import read_mapping
+from recollect.spec.names import WHOLE
 
 
 def whole(kind: Any, tokens: Sequence[Token]) -> Any:
@@ -55,6 +56,18 @@ Diagnostics = Annotated[
         help="with --probe: also gradient norms, sizes of steps and the sharpness of the loss, which take their time",
     ),
 ]
+WholeModel = Annotated[
+    str | None,
+    Parameter(
+        help="a whole model instead of mixers: `path/to/file.py:build`, from token ids to logits or hidden states"
+    ),
+]
+Logs = Annotated[
+    tuple[Literal["tensorboard", "wandb"], ...],
+    Parameter(
+        name=["--log"], negative=(), help="also pass curves on to these (extras to be installed); may be repeated"
+    ),
+]
 Force = Annotated[bool, Parameter(negative=(), help="train what this machine seems too small for")]
 Json = Annotated[bool, Parameter(name=["--json"], negative=(), help="print one JSON object and nothing else")]
 
@@ -77,6 +90,16 @@ def overrides(short: Mapping[str, Any], sets: tuple[str, ...], file: Path | None
     """The fields that a user gives: by a file, over it by options (None: not given), over these by --set."""
     given = {key: value for key, value in short.items() if value is not None}
     return (flatten(read_mapping(file, "'train.lr: 1e-3'")) if file is not None else {}) | given | read_sets(sets)
+
+
+def one_model(mixer: str | None, model: str | None) -> str | list[str]:
+    """The mixer that is meant, the mixers of a hybrid, or a whole model."""
+    if (mixer is None) == (model is None):
+        raise BadInput("name a mixer (`recollect list mixers`) or a whole model (--model file.py:build), one of them")
+    if model is not None:
+        return f"{WHOLE}{model}"
+    assert mixer is not None
+    return mixer.split(",") if "," in mixer else mixer
 
 
 def check_folder(out: Path) -> None:

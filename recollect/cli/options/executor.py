@@ -1,15 +1,18 @@
 """Options of every command that trains: who trains the runs."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from recollect.cli.options import CheckpointSeconds, Force, whole
+from recollect.cli.options import CheckpointSeconds, Force, Logs, whole
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.sweep.executors import EXECUTORS, Executor, Inline, Wishes
+from recollect.sweep.logs import Log, open_logs
 
 if TYPE_CHECKING:
     Name = str
@@ -37,6 +40,7 @@ class How:
     gpus_per_run: Annotated[float, Parameter(help="Ray: GPUs that a run takes; a fraction shares one")] = 0.0
     force: Force = False
     checkpoint_seconds: CheckpointSeconds = None
+    log: Logs = ()
 
     def check(self) -> None:
         """Refuse what does not go together."""
@@ -62,6 +66,12 @@ class How:
     def elsewhere(self) -> bool:
         """Whether the runs may go to machines whose devices are not known here."""
         return "address" in EXECUTORS[self.executor].takes
+
+    @contextmanager
+    def logs(self, store: Path) -> Iterator[list[Log]]:
+        """Who else is told; refused before anything is written where it is not installed."""
+        with ExitStack() as stack:
+            yield [stack.enter_context(closing(log)) for log in open_logs(self.log, store)]
 
     def make(self, specs: Sequence[RunSpec]) -> Executor:
         """The executor for these runs."""

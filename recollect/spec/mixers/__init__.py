@@ -5,20 +5,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Discriminator
 
 from recollect.spec.mixers import delta, linear, rnn, softmax, ssm
-from recollect.spec.mixers.foreign import ForeignOptions
+from recollect.spec.mixers.foreign import ForeignOptions, WholeOptions
 from recollect.spec.mixers.options import MixerOptions
 from recollect.spec.registry import Registry, named, one_of
 
 
 def _tag(value: Any) -> str:
     name = value.get("name", "") if isinstance(value, dict) else getattr(value, "name", "")
-    return "foreign" if ":" in str(name) else str(name)
+    if ":" in str(name):
+        whole = "whole" in value if isinstance(value, dict) else isinstance(value, WholeOptions)
+        return "whole" if whole else "foreign"
+    return str(name)
 
 
 MIXERS: Registry[str, type[MixerOptions]] = Registry("mixer", named(MixerOptions, softmax, linear, ssm, delta, rnn))
 if TYPE_CHECKING:
     MixerSpec = MixerOptions
 else:
-    MixerSpec = Annotated[one_of([*MIXERS.items(), ("foreign", ForeignOptions)]), Discriminator(_tag)]
+    MixerSpec = Annotated[
+        one_of([*MIXERS.items(), ("foreign", ForeignOptions), ("whole", WholeOptions)]), Discriminator(_tag)
+    ]
 
-__all__ = ["MIXERS", "ForeignOptions", "MixerOptions", "MixerSpec"]
+__all__ = ["MIXERS", "ForeignOptions", "MixerOptions", "MixerSpec", "WholeOptions"]

@@ -1,6 +1,6 @@
 """Options of a mixer that a user brings."""
 
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import ConfigDict, Field
 
@@ -23,3 +23,9 @@ class ForeignOptions(MixerOptions):
     def arguments(self) -> dict[str, Any]:
         """The constructor's own arguments."""
         return dict(self.model_extra or {})
+
+
+class WholeOptions(ForeignOptions):
+    """A whole model of the user's in the mixers' place: `name` is a function, or a class, that makes it."""
+
+    whole: Literal["model"] = "model"

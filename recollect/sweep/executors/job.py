@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from recollect.errors import BadInput
-from recollect.spec import ForeignOptions, RunSpec
+from recollect.spec import ForeignOptions, ForeignTaskOptions, RunSpec
 from recollect.spec.events import Event, Failed
 from recollect.spec.files import pin
 from recollect.spec.watch import Watch
@@ -42,7 +42,8 @@ class Job:
 
 def make_job(spec: RunSpec, folder: Path, watch: Watch | None = None) -> Job:
     """The job of a spec: it carries the users' files, which may change here and be missing elsewhere."""
-    files = [o for o in spec.model.mixers if isinstance(o, ForeignOptions) and o.path]
+    parts = [*spec.model.mixers, spec.task]
+    files = [part for part in parts if isinstance(part, ForeignOptions | ForeignTaskOptions) and part.path]
     sources = {options.source: text for options in files if (text := carried(options.path, options.source))}
     return Job(
         spec.id, spec.model_dump(mode="json"), str(folder.resolve()), sources, None if watch is None else asdict(watch)
@@ -103,11 +104,11 @@ def within_reach(plain: dict[str, Any], folder: Path) -> RunSpec:
     model = dict(plain["model"])
     mixers = model["mixer"]
     model["mixer"] = [_reach(m, folder) for m in mixers] if isinstance(mixers, list) else _reach(mixers, folder)
-    return RunSpec.model_validate(plain | {"model": model})
+    return RunSpec.model_validate(plain | {"model": model, "task": _reach(plain["task"], folder)})
 
 
-def _reach(mixer: dict[str, Any], folder: Path) -> dict[str, Any]:
-    path, source = mixer.get("path", ""), mixer.get("source", "")
+def _reach(part: dict[str, Any], folder: Path) -> dict[str, Any]:
+    path, source = part.get("path", ""), part.get("source", "")
     if not path or is_pinned(path, source) or not is_pinned(str(kept(folder, source)), source):
-        return mixer
-    return mixer | {"path": str(kept(folder, source))}
+        return part
+    return part | {"path": str(kept(folder, source))}
