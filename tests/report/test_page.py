@@ -214,6 +214,21 @@ def test_only_what_was_asked_for_is_written(tmp_path: Path, capsys: pytest.Captu
     assert capsys.readouterr().out.splitlines() == [str(out / name) for name in ("demo.pdf", "demo.tex", "cells.tex")]
 
 
+def test_a_figure_is_printed_as_the_command_asks(tmp_path: Path) -> None:
+    path, out = fill(tmp_path / "s.db", records_of(), "fig1"), tmp_path / "out"
+    asked = ["--width", "3.25", "--height", "2", "--no-title", "--no-note", "--panel", "main"]
+    with pytest.raises(SystemExit) as end:
+        main(["report", "--store", str(path), "--format", "svg", *asked, "--out", str(out)])
+    assert end.value.code == 0
+    drawn = (out / "fig1.svg").read_text()
+    assert 'width="234pt" height="144pt"' in drawn
+    assert "budget" not in drawn
+    with pytest.raises(SystemExit) as end:
+        main(["report", "--store", str(path), "--panel", "state", "--out", str(tmp_path / "none")])
+    assert end.value.code == 2
+    assert not (tmp_path / "none").exists()
+
+
 def test_a_study_at_two_scales_has_two_figures(tmp_path: Path) -> None:
     path = fill(tmp_path / "s.db", records_of(lrs=LRS[4:5]), "demo", "laptop")
     fill(path, records_of(lrs=LRS[4:5], model__d_model=16), "demo", "smoke (changed)")
