@@ -1,13 +1,14 @@
 """Interventions: where in the model does the answer pass?
 
 Interchange: in every row the key of the pair that one query asks for is replaced by another key, so that the answer is
-lost; then one activation is put back as it was, at one of three positions (the key, the value, the query), and
+lost; then one activation is put back as it was, at one of four positions (the key, the value, the token behind it, the
+query), and
 
     ratio = (restored - corrupt) / (clean - corrupt)          of the answer's mean log-probability
 
 is the share of the answer that passes there. Activations: the stream after each block, what its mixer and its MLP
 write, and what its short convolutions hand over (the only ones that can tell inside a single layer). Where the value's
-position holds the key, as behind a previous-token head or a convolution, it is induction; else a direct retrieval.
+position, or with a convolution the next one, holds the key, it is induction; else a direct retrieval.
 
 Ablation: one tap of a short convolution is set to zero, in all channels.
 """
@@ -27,7 +28,7 @@ from recollect.tasks.task import Batch, Ints, Places
 from recollect.training.feed import send
 from recollect.training.model import Model
 
-POSITIONS = ("key", "value", "query")
+POSITIONS = ("key", "value", "behind", "query")
 
 
 class Interchange(NamedTuple):
@@ -65,14 +66,19 @@ def convolutions(mixer: nn.Module) -> dict[str, ShortConv]:
 
 
 def question(batch: Batch, places: Places, device: torch.device) -> Question:
-    """Row b asks its query b mod Q; the key of its pair becomes the first key of a later row that it does not have."""
-    rows = np.arange(len(batch))
-    one = rows % batch.at.shape[1]
+    """Row b asks its query b mod Q, or the next that does not stand right behind its value; rows without are left out.
+
+    The key of the asked pair becomes the first key of a later row that is not in this one.
+    """
+    apart = batch.at > places.value + 1  # (B, Q)
+    rows = np.flatnonzero(apart.any(1))
+    order = (rows[:, None] + np.arange(apart.shape[1])) % apart.shape[1]
+    one = order[np.arange(len(rows)), np.take_along_axis(apart[rows], order, 1).argmax(1)]
     key, value = places.key[rows, one], places.value[rows, one]
-    corrupt = batch.tokens.copy()
-    corrupt[rows, key] = [_foreign(batch.tokens, places.keys, row) for row in range(len(batch))]
-    tokens, changed, target = (send(part, device) for part in (batch.tokens, corrupt, batch.target[rows, one]))
-    where = (send(part, device) for part in (key, value, batch.at[rows, one]))
+    corrupt = batch.tokens[rows]
+    corrupt[np.arange(len(rows)), key] = [_foreign(batch.tokens, places.keys, int(row)) for row in rows]
+    tokens, changed, target = (send(part, device) for part in (batch.tokens[rows], corrupt, batch.target[rows, one]))
+    where = (send(part, device) for part in (key, value, value + 1, batch.at[rows, one]))
     return Question(tokens, changed, target, dict(zip(POSITIONS, where, strict=True)))
 
 

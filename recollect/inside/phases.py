@@ -1,8 +1,8 @@
 """Phases of training, from curves alone: which plateaus a run rested on, and when it left them.
 
-A rung of the task's ladder is visited while the loss stays within `NEAR` of it and is nearer to no other one, for at
-least `LEAST` of the steps that the curve covers. A transition leads from one visited rung to the next: t10, t50, t90
-are the steps by which so much of the way is gone.
+A rung of the task's ladder is visited while the loss stays within `NEAR` of it and is nearer to no other one (rungs as
+near as that to one another are one), for at least `LEAST` of the steps that the curve covers. A transition leads from
+one visited rung to the next: t10, t50, t90 are the steps by which so much of the way is gone.
 """
 
 from collections.abc import Mapping, Sequence
@@ -72,7 +72,8 @@ def ladder(spec: RunSpec) -> dict[str, float]:
 def visits(steps: Values, loss: Values, ladder: Mapping[str, float]) -> list[Visit]:
     """The plateaus in the order in which they were visited."""
     x, y = _arrays(steps, loss)
-    names, levels = list(ladder), np.array(list(ladder.values()))
+    rungs = joined(ladder)
+    names, levels = list(rungs), np.array(list(rungs.values()))
     gap = np.abs(y[:, None] - levels)
     nearest = np.where(gap.min(1) <= NEAR, gap.argmin(1), -1)
     edges = [0, *(np.flatnonzero(np.diff(nearest)) + 1), len(nearest)]
@@ -83,6 +84,17 @@ def visits(steps: Values, loss: Values, ladder: Mapping[str, float]) -> list[Vis
         for rung, start, end in stays
         if rung >= 0 and end > start and end - start >= least
     ]
+
+
+def joined(ladder: Mapping[str, float]) -> dict[str, float]:
+    """Rungs from the top; those that no loss can tell apart are one, at the upper one's place."""
+    found: dict[str, float] = {}
+    for name, level in sorted(ladder.items(), key=lambda rung: -rung[1]):
+        if found and (above := [*found][-1]) and found[above] - level <= NEAR:
+            found[f"{above}, {name}"] = found.pop(above)
+        else:
+            found[name] = level
+    return found
 
 
 def transition(steps: Values, loss: Values, one: Visit, other: Visit) -> Transition:

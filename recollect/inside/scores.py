@@ -3,6 +3,7 @@
     .. k v .. .. k          a query at q, its key at p, its value at p + 1
 
     induction               from q on p + 1
+    behind value            from q on p + 2, where a convolution may have brought key and value together
     key lookup              from q on p
     previous token          from p + 1 on p, for every pair
     value mass              from q on all values of the row: one that guesses among them against one that finds it
@@ -27,7 +28,6 @@ Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 REPEATS = 4
 OLSSON = ("prefix matching", "previous, anywhere")
-NAMES = ("induction", "key lookup", "previous token", "value mass", *OLSSON)
 
 
 @dataclass(frozen=True)
@@ -61,13 +61,14 @@ def _ratio(part: Floats, whole: Floats) -> Floats:
 
 
 def score_places(M: NDArray[np.floating], places: Places) -> dict[str, Score]:
-    """The four scores on the task's own structure."""
+    """The five scores on the task's own structure."""
     length = M.shape[-1]
     values = np.zeros((len(M), length), bool)
     np.put_along_axis(values, places.values.astype(np.int64), True, 1)
     everywhere = np.broadcast_to(values[:, None], (*places.queries.shape, length))
     return {
         "induction": share(M, places.queries, _marked(places.value, length)),
+        "behind value": share(M, places.queries, _marked(places.value + 1, length)),
         "key lookup": share(M, places.queries, _marked(places.key, length)),
         "previous token": share(M, places.values, _marked(places.keys, length)),
         "value mass": share(M, places.queries, everywhere),

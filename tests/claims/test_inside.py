@@ -36,6 +36,7 @@ def seen(spec: RunSpec, world: World) -> Record:
     middle = int(world.when * total)
     rising = {0: 0.0, middle - 1: 0.0, middle + 1: world.score}
     looks = {f"{layer} induction, best": rising for layer in range(spec.model.n_layers)}
+    looks |= {f"{layer} behind value, best": dict.fromkeys(rising, 0.0) for layer in range(spec.model.n_layers)}
     looks["0 length"] = {0: 1.0, total: world.mixing * length}
     looks["gradient length"] = {0: 1.0, total: world.gradient * length}
     looks["0 identity"] = {0: 0.0, total: world.error}

@@ -28,6 +28,7 @@ def test_the_corrupt_row_lacks_the_asked_key_and_nothing_else() -> None:
     task = make_task(tiny(task__vocabulary="split").task)
     batch = task.draw(generator(0, "test"), 32)
     asked = question(batch, task.places(batch), CPU)
+    assert (asked.where["query"] > asked.where["behind"]).all()
     differ = asked.tokens != asked.corrupt
     assert (differ.sum(1) == 1).all()
     assert (differ.long().argmax(1) == asked.where["key"]).all()
