@@ -5,12 +5,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
+FIRST = 400
+"""The first look after the beginning is at this part of the budget: before it nothing happens."""
+
 
 @dataclass(frozen=True)
 class Watch:
     """So many looks at steps that are evenly spaced on a logarithmic scale, one before the first and one at the end."""
 
-    looks: int = 24
+    looks: int = 20
     diagnostics: bool = False
 
     @property
@@ -20,7 +23,8 @@ class Watch:
 
     def steps(self, total: int) -> set[int]:
         """The steps of a run with this budget."""
-        return {0, *(int(step) for step in np.geomspace(1, total, self.looks).round())}
+        first = max(1, total // FIRST)
+        return {0, *(int(step) for step in np.geomspace(first, total, self.looks).round())}
 
     def lacks(self, budget: int, ended: int, seen: Container[int]) -> bool:
         """Whether a run that ended at a step was not seen at all steps that are asked for."""

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from recollect.inside.observe import Observer
+from recollect.inside.observe import ROWS, Observer
 from recollect.inside.seen import draw_rows, look
 from recollect.spec import RunSpec
 from recollect.spec.events import Done, Event, Failed, Looked
@@ -34,10 +34,10 @@ def kept(path: Path, specs: list[RunSpec], watch: Watch | None, **how: Any) -> t
 
 
 def test_looks_are_log_spaced_from_the_first_step_to_the_last() -> None:
-    assert sorted(Watch(looks=4).steps(1000)) == [0, 1, 10, 100, 1000]
-    assert not Watch(looks=4).lacks(1000, 250, {0, 1, 10, 100, 250})
-    assert Watch(looks=4).lacks(1000, 250, {0, 1, 10, 100})
-    assert Watch(looks=4).lacks(1000, 250, {0, 1, 100, 250})
+    assert sorted(Watch(looks=4).steps(1000)) == [0, 2, 16, 126, 1000]
+    assert not Watch(looks=4).lacks(1000, 250, {0, 2, 16, 126, 250})
+    assert Watch(looks=4).lacks(1000, 250, {0, 2, 16, 126})
+    assert Watch(looks=4).lacks(1000, 250, {0, 2, 126, 250})
 
 
 @pytest.mark.parametrize("mixer", ["attention", "mamba", "deltanet", "lstm"])
@@ -51,7 +51,7 @@ def test_the_store_keeps_what_was_seen(tmp_path: Path) -> None:
     store, _ = kept(tmp_path / "a.db", [spec], WATCH)
     assert store.looked() == {spec.id: Watch(looks=5).steps(12)}
     looks = store.looks(spec.id)
-    seen = look(initial_model(spec), draw_rows(spec, 8))
+    seen = look(initial_model(spec), draw_rows(spec, ROWS))
     for name, value in seen.numbers().items():
         assert looks[name][0] == pytest.approx(value, rel=1e-5, nan_ok=True), name
     np.testing.assert_allclose(looks["1 mixing 0"][0], seen.layers[1].matrices[0], rtol=1e-5)
