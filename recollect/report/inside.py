@@ -3,6 +3,7 @@
 First the values, then their drawing.
 """
 
+import itertools
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -17,7 +18,8 @@ from recollect.report.style import INK, looks
 from recollect.store import Record
 
 Faded = Literal["mixing", "gradient"]
-SCORE, SCORES = "induction", "scores"
+SCORES = ("induction", "behind value")
+"""Where a model that recalls reads: at the answer or, behind a convolution, one token later."""
 
 
 @dataclass(frozen=True)
@@ -62,12 +64,12 @@ def inside(runs: Runs, title: str) -> Inside:
 
 
 def score_line(label: str, record: Record) -> ScoreLine:
-    """The induction score along training."""
-    layers = range(record.spec.model.n_layers)
-    found = [record.looks[f"{layer} {SCORE}, best"] for layer in layers]
+    """What is read at the answer or right behind it, along training."""
+    layers = itertools.product(range(record.spec.model.n_layers), SCORES)
+    found = [record.looks[f"{layer} {score}, best"] for layer, score in layers]
     steps = list(found[0])
     values = [max(float(layer[step]) for layer in found) for step in steps]
-    chance = float(record.looks[f"0 {SCORE}, chance"][steps[0]])
+    chance = float(record.looks[f"0 {SCORES[0]}, chance"][steps[0]])
     return ScoreLine(label, record.spec.model.mixer_name, steps, values, chance)
 
 
@@ -84,7 +86,7 @@ def draw_scores(value: Inside, axes: Axes) -> None:
         axes.plot(line.steps, line.values, color=look.colour, linestyle=look.line, linewidth=1.3, marker=".", ms=3)
     if value.scores:
         axes.axhline(value.scores[0].chance, color=INK, linestyle=":", linewidth=0.8)
-    axes.set(xlabel="training step", ylabel="induction, best head", title=value.dynamics.title)
+    axes.set(xlabel="training step", ylabel="read at the answer, best head", title=value.dynamics.title)
     axes.set_xlim(left=0)
     axes.set_ylim(-0.02, 1.04)
 
@@ -103,7 +105,7 @@ def draw_fades(value: Inside, kind: Faded, axes: Axes) -> None:
 def with_scores(value: Inside) -> list[Panel]:
     """Accuracy, loss and, where somebody looked inside, scores: one under the other, over the same steps."""
     panels = [Panel(partial(draw_dynamics, value.dynamics, measure=measure), measure) for measure in MEASURES]
-    return panels + ([Panel(partial(draw_scores, value), SCORES)] if value.scores else [])
+    return panels + ([Panel(partial(draw_scores, value), "scores")] if value.scores else [])
 
 
 def all_panels(value: Inside) -> list[Panel]:
@@ -120,6 +122,6 @@ LOSS = FigureKind(
     chooses=True,
     crosses=True,
     across=1,
-    parts=(*MEASURES, SCORES),
+    parts=(*MEASURES, "scores"),
 )
 INSIDE = replace(LOSS, name="inside", panels=all_panels, parts=(*LOSS.parts, *get_args(Faded)))

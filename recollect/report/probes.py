@@ -14,7 +14,7 @@ from recollect.store import Contents, Record
 
 MOST = 16
 """Runs that have a picture on the page: of every cell the one that recalls best, best cells first."""
-SHOWN = ("induction", "previous token", "value mass")
+SHOWN = ("induction", "behind value", "previous token", "value mass")
 
 
 @dataclass(frozen=True)

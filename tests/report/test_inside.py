@@ -36,8 +36,8 @@ def test_the_figure_has_scores_of_the_runs_that_were_looked_into(contents: Conte
     (line,) = found.scores
     looks = contents.labelled("fig6", "laptop")[0][1].looks
     assert line.steps == sorted(Watch(looks=4).steps(12))
-    best = [max(float(looks[f"{layer} induction, best"][step]) for layer in (0, 1)) for step in line.steps]
-    assert line.values == best
+    names = [f"{layer} {score}, best" for layer in (0, 1) for score in ("induction", "behind value")]
+    assert line.values == [max(float(looks[name][step]) for name in names) for step in line.steps]
     assert [len(found.fades[kind]) for kind in ("mixing", "gradient")] == [1, 1]
     np.testing.assert_array_equal(found.fades["mixing"][0].after, looks["1 fades"][12])
 
@@ -46,7 +46,7 @@ def test_the_figure_has_scores_of_the_runs_that_were_looked_into(contents: Conte
 def test_figures_show_loss_accuracy_and_scores_together(contents: Contents, kind: str, panels: int) -> None:
     figure = draw_figure(kind, contents.labelled("fig6", "laptop"), "a title", "laptop")
     assert sum(axes.get_visible() for axes in figure.axes) == panels
-    seen = [axes for axes in figure.axes if axes.get_ylabel() == "induction, best head"]
+    seen = [axes for axes in figure.axes if axes.get_ylabel() == "read at the answer, best head"]
     assert len(seen) == 1
 
 
