@@ -60,7 +60,7 @@ def phases(curves: Mapping[str, Values], ladder: Mapping[str, float], floor: flo
     """Of the validation curves of a stored run; `floor` is the accuracy of the best guess without recall."""
     steps, loss, right = curves["step"], curves["validation_loss"], curves["validation_accuracy"]
     found = visits(steps, loss, ladder)
-    ways = [transition(steps, loss, one, other) for one, other in pairwise(found)]
+    ways = [transition(steps, loss, one, other) for one, other in pairwise(found) if one.level != other.level]
     return Phases(found, ways, rise(steps, right), bump_without_accuracy(ways, right, floor))
 
 

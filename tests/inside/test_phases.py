@@ -37,6 +37,15 @@ def test_two_plateaus_give_two_visits_and_the_times_between_them() -> None:
     assert found.rise is None
 
 
+def test_a_plateau_that_is_left_upwards_and_found_again_is_no_transition() -> None:
+    steps = list(range(0, 101, 10))
+    loss = [LADDER["ln K"]] * 4 + [2.0] * 3 + [LADDER["ln K"]] * 4
+    found = phases({"step": steps, "validation_loss": loss, "validation_accuracy": [0.1] * 11}, LADDER, floor=0.125)
+    assert [(one.start, one.end) for one in found.visits] == [(0, 30), (70, 100)]
+    assert found.transitions == []
+    assert found.bump is None
+
+
 def test_a_fall_that_brings_accuracy_is_no_bump_without_it() -> None:
     steps = list(range(0, 101, 10))
     loss = [LADDER["ln K"]] * 5 + [0.0] * 6
