@@ -1,7 +1,6 @@
 """The optimiser of a spec: by which algorithm, at which rate and with which decay every parameter is trained."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 import torch
@@ -16,6 +15,9 @@ from recollect.spec.run import ROLES, Role
 from recollect.training.learner import Learner
 from recollect.training.lion import Lion
 from recollect.training.model import Model, build_model
+
+Group = dict[str, Any]
+"""Parameters and how they are trained, as torch's optimisers take them."""
 
 
 class Setting(NamedTuple):
@@ -35,7 +37,7 @@ class Optimiser:
         self.parts, self.cut = parts, cut
 
     @property
-    def param_groups(self) -> list[dict[str, Any]]:
+    def param_groups(self) -> list[Group]:
         """Of all of them."""
         return [group for part in self.parts for group in part.param_groups]
 
@@ -78,36 +80,41 @@ class Optimiser:
 
 
 def build_optimiser(model: Learner, train: TrainSpec) -> Optimiser:
-    """That of a spec; parameters that are trained alike are one group, the most decayed first."""
+    """That of a spec; Muon has the pieces of fused matrices."""
     groups = grouped(model, train)
-    cut = {whole: whole.detach().split(sizes) for whole, sizes in fused(model).items()} if "muon" in groups else {}
-    ready = {
-        by: [
-            {
-                "params": [piece for p in groups[by][how] for piece in (cut.get(p, (p,)) if by == "muon" else (p,))],
-                "factor": how.factor,
-                "weight_decay": how.decay,
-            }
-            for how in sorted(groups[by], key=lambda how: (-how.decay, how.factor))
-        ]
-        for by in groups
-    }
-    made = {"adamw": partial(_adamw, train), "muon": partial(_muon, train), "lion": partial(_lion, train)}
-    return Optimiser([made[by](ready[by]) for by in sorted(ready)], cut)
+    cut = {whole: whole.detach().split(sizes) for whole, sizes in fused(model).items()} if MUON in groups else {}
+    parts = [MAKERS[by](settled(groups[by], cut if by == MUON else {}), train) for by in sorted(groups)]
+    return Optimiser(parts, cut)
 
 
-def _adamw(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+def settled(groups: Mapping[Setting, Sequence[Tensor]], cut: Mapping[Tensor, Sequence[Tensor]]) -> list[Group]:
+    """As torch takes them: parameters that are trained alike are one group, the most decayed first."""
+    return [
+        {
+            "params": [piece for p in groups[how] for piece in cut.get(p, (p,))],
+            "factor": how.factor,
+            "weight_decay": how.decay,
+        }
+        for how in sorted(groups, key=lambda how: (-how.decay, how.factor))
+    ]
+
+
+def _adamw(groups: list[Group], train: TrainSpec) -> torch.optim.Optimizer:
     betas = (train.beta1, train.beta2)
     return torch.optim.AdamW(groups, lr=train.lr, betas=betas, eps=train.eps, fused=True)
 
 
-def _muon(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+def _muon(groups: list[Group], train: TrainSpec) -> torch.optim.Optimizer:
     """With the scale 0.2 √max(rows, columns), at which a step is as long as AdamW's."""
     return torch.optim.Muon(groups, lr=train.lr, momentum=train.momentum, adjust_lr_fn="match_rms_adamw")
 
 
-def _lion(train: TrainSpec, groups: list[dict[str, Any]]) -> torch.optim.Optimizer:
+def _lion(groups: list[Group], train: TrainSpec) -> torch.optim.Optimizer:
     return Lion(groups, train.lr, (train.beta1, train.beta2))
+
+
+MUON = "muon"
+MAKERS = {"adamw": _adamw, MUON: _muon, "lion": _lion}
 
 
 def grouped(model: Learner, train: TrainSpec) -> dict[str, dict[Setting, list[Tensor]]]:
@@ -119,7 +126,7 @@ def grouped(model: Learner, train: TrainSpec) -> dict[str, dict[Setting, list[Te
         decay = own if own is not None else train.weight_decay if p in decayed else 0.0
         if role == "hidden" and isinstance(model, Model):
             factor, decay = factor / model.spec.widening, decay * model.spec.widening
-        by = "adamw" if train.optimiser == "muon" and role != "hidden" else train.optimiser
+        by = "adamw" if train.optimiser == MUON and role != "hidden" else train.optimiser
         groups.setdefault(by, {}).setdefault(Setting(factor, decay), []).append(p)
     return groups
 
