@@ -1,7 +1,7 @@
 """A layer of the transformers library as a mixer: Mamba, as that library has it.
 
 recollect check examples/my_layer.py:Mamba
-recollect train mqar examples/my_layer.py:Mamba --lr 3e-3 --n-layers 1
+recollect train mqar examples/my_layer.py:Mamba --lr 3e-3 --n-layers 1 --like mamba
 """
 
 from torch import Tensor, nn

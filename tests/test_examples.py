@@ -15,6 +15,7 @@ from recollect.errors import BadInput
 from recollect.spec import make_spec
 from recollect.spec.names import WHOLE
 from recollect.store import Store
+from recollect.studies import STUDIES, Changes
 from recollect.tasks import Supply, build_task, make_task
 from recollect.tasks.check import check_task
 from recollect.training.check import check_model, preflight
@@ -122,6 +123,57 @@ def test_the_backbone_is_no_part_of_a_whole_model() -> None:
     for field, value in (("model.block", "mixer"), ("model.positions", "learned"), ("model.init", "gpt2")):
         with pytest.raises(BadInput, match="is the backbone's"):
             make_spec("mqar", "net.py:build", {field: value})
+
+
+MINE = "examples/my_mixer.py:GatedAverage"
+
+
+def test_a_mixer_of_a_user_gets_the_exceptions_of_the_one_that_it_is_like() -> None:
+    plain = make_spec("mqar", MINE)
+    assert (plain.model.positions, plain.model.block) == ("none", "mixer")
+    assert make_spec("mqar", MINE, like="attention").model.positions == "learned"
+    assert make_spec("mqar", MINE, like="mamba").model.block == "mamba"
+    assert make_spec("mqar", MINE, like="deltanet") == plain
+    assert make_spec("mqar", MINE, {"model.positions": "none"}, like="attention") == plain
+    assert make_spec("mqar", MINE, like="attention", protocol="jelassi") == make_spec("mqar", MINE, protocol="jelassi")
+    hybrid = make_spec("mqar", ["deltanet", MINE], like="mamba").model
+    assert (hybrid.blocks, hybrid.positions) == (("mixer", "mamba"), "none")
+
+
+def test_the_choice_is_told_and_so_is_what_could_be_chosen(capsys: Capsys) -> None:
+    err = call(capsys, "train", "mqar", MINE, *SMALL)[2]
+    assert "as it stands, which makes exceptions; --like attention or sliding_attention: positions learned" in err
+    assert (
+        f"{MINE}: trained like mamba: block mamba" in call(capsys, "train", "mqar", MINE, "--like", "mamba", *SMALL)[2]
+    )
+    assert "--like" not in call(capsys, "train", "mqar", "lstm", *SMALL)[2]
+
+
+BAD_LIKES = {
+    "nothing of the user's": (["train", "mqar", "attention", "--like", "mamba"], "is for a mixer of yours"),
+    "a whole model": (["train", "mqar", "--model", "examples/my_model.py:build", "--like", "mamba"], "mixer of yours"),
+    "no mixer": (["train", "mqar", MINE, "--like", "mmaba"], "did you mean 'mamba'"),
+    "a study alone": (["run", "fig7", "--like", "mamba", "--dry-run"], "is for a mixer of yours"),
+    "a search": (["window", "mqar", "lstm", "--like", "mamba", "--dry-run"], "is for a mixer of yours"),
+}
+
+
+@pytest.mark.parametrize("case", BAD_LIKES)
+def test_like_without_a_mixer_of_ones_own_is_refused(case: str, capsys: Capsys) -> None:
+    words, expected = BAD_LIKES[case]
+    code, _, err = call(capsys, *words)
+    assert code == 2
+    assert expected in err
+
+
+def test_a_mixer_joins_all_models_of_a_study_and_their_runs_are_the_study_s() -> None:
+    study = STUDIES["fig7"]
+    alone = {case.spec.id for case in study.cases("smoke")}
+    joined = study.cases("smoke", Changes(mixers=(f"+{MINE}",), like="mamba"))
+    new = [case for case in joined if case.spec.id not in alone]
+    assert alone < {case.spec.id for case in joined}
+    assert {(case.label, case.spec.model.block) for case in new} == {(MINE, "mamba")}
+    assert {case.label for case in study.cases("smoke", Changes(mixers=(MINE,)))} == {MINE}
 
 
 BAD_MODELS = {

@@ -12,6 +12,7 @@ from recollect.cli.display.searching import Cells, Searching, stored
 from recollect.cli.display.watch import describe_case, preflight_here, train_cases
 from recollect.cli.options import (
     Diagnostics,
+    Like,
     Noncausal,
     Probe,
     Sets,
@@ -19,12 +20,14 @@ from recollect.cli.options import (
     check_folder,
     print_figure,
     read_sets,
+    tell_choice,
     whole,
 )
 from recollect.cli.options.executor import How
 from recollect.cli.options.names import StudyName
 from recollect.cli.options.watch import watch_of
 from recollect.errors import BadInput
+from recollect.spec.like import roles
 from recollect.spec.watch import Watch
 from recollect.store import DEFAULT, DONE, Contents, NoStore, Store
 from recollect.studies import DESIGNS, STUDIES, Case, Changes, Design, Study
@@ -45,7 +48,11 @@ class Changed:
     set_: Sets = ()
     mixers: Annotated[
         tuple[str, ...],
-        Parameter(consume_multiple=True, negative=(), help="a study's models by name, or your own file.py:Class"),
+        Parameter(
+            consume_multiple=True,
+            negative=(),
+            help="a study's models by name, or your own file.py:Class; +file.py:Class: all, and yours",
+        ),
     ] = ()
     widths: Annotated[
         tuple[int, ...], Parameter(converter=whole, consume_multiple=True, negative=(), help="other widths")
@@ -56,11 +63,12 @@ class Changed:
     ] = ()
 
     allow_noncausal: Noncausal = False
+    like: Like = ""
 
     def read(self) -> Changes:
         """As the study takes them."""
         fields = read_sets(self.set_) | ({"model.noncausal": True} if self.allow_noncausal else {})
-        return Changes(fields, self.mixers, self.widths, self.lrs, self.seeds)
+        return Changes(fields, self.mixers, self.widths, self.lrs, self.seeds, self.like)
 
 
 def run(
@@ -109,6 +117,8 @@ def run(
 
     recollect run fig7 --mixers my.py:Mixer deltanet --seeds 1 2
 
+    recollect run fig7 --mixers +my.py:Mixer --like mamba
+
     recollect run sweep.yaml --workers 4
 
     recollect run fig1 --shard 2/8
@@ -121,6 +131,10 @@ def run(
     how.check()
     changes = changed.read()
     found, what, designed = find(study, scale, changes, design)
+    if found is not None:
+        brought = [name.removeprefix("+") for names in changes.mixers for name in names.split(",")]
+        roles(brought, changes.like, f"run {study}")
+        tell_choice(found.scales[scale or "laptop"].protocol, found.task, brought, changes.like)
     check_folder(out)
     check_counts(designed, limit, max_runs)
     chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)

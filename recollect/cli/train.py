@@ -15,6 +15,7 @@ from recollect.cli.options import (
     Diagnostics,
     Force,
     Json,
+    Like,
     Logs,
     Noncausal,
     Probe,
@@ -23,6 +24,7 @@ from recollect.cli.options import (
     WholeModel,
     one_model,
     overrides,
+    tell_choice,
     whole,
 )
 from recollect.cli.options.executor import How
@@ -41,6 +43,7 @@ def train(
     mixer: MixerName | None = None,
     *,
     model: WholeModel = None,
+    like: Like = "",
     lr: Annotated[float | None, Parameter(help="peak learning rate")] = None,
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
@@ -75,7 +78,9 @@ def train(
     short = {"train.lr": lr, "model.d_model": d_model, "model.n_layers": n_layers, "seed": seed, "train.steps": steps}
     short["model.noncausal"] = allow_noncausal or None
     given = overrides(short, set_, spec)
-    made = make_spec(task, one_model(mixer, model), given, protocol=protocol, where="train")
+    mixers = one_model(mixer, model)
+    made = make_spec(task, mixers, given, protocol=protocol, like=like, where="train")
+    tell_choice(protocol, task, mixers if isinstance(mixers, list) else [mixers], like)
     watch = watch_of([made], probe, diagnostics)
     if (known := stored(made, store, watch)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)

@@ -13,7 +13,18 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Searching, stored
 from recollect.cli.display.watch import preflight_here
-from recollect.cli.options import Json, Noncausal, Sets, StorePath, WholeModel, check_folder, overrides, whole
+from recollect.cli.options import (
+    Json,
+    Like,
+    Noncausal,
+    Sets,
+    StorePath,
+    WholeModel,
+    check_folder,
+    overrides,
+    tell_choice,
+    whole,
+)
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
@@ -21,7 +32,9 @@ from recollect.cli.options.vary import Vary, read_vary
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
+from recollect.spec.like import roles
 from recollect.spec.names import WHOLE
+from recollect.spec.sources import is_code
 from recollect.store import DEFAULT, DONE, Store
 from recollect.sweep.files import label
 from recollect.training.costs import check_memory
@@ -43,6 +56,7 @@ def window(
     /,
     *mixers: MixerName,
     model: WholeModel = None,
+    like: Like = "",
     d_model: Annotated[int | None, Parameter(converter=whole, help="width")] = None,
     n_layers: Annotated[int | None, Parameter(converter=whole, help="blocks")] = None,
     steps: Annotated[
@@ -106,7 +120,9 @@ def window(
     short["model.noncausal"] = allow_noncausal or None
     if model is not None:
         mixers = (*mixers, f"{WHOLE}{model}")
-    cells, against = make_cells(task, mixers, overrides(short, set_, spec), protocol, search, read_vary(vary))
+    given = overrides(short, set_, spec)
+    cells, against = make_cells(task, mixers, given, protocol, search, read_vary(vary), like)
+    tell_choice(protocol, task, [name for mixer in mixers for name in mixer.split(",")], like)
     check_folder(out)
     specs = [cell.spec for cell in cells.values()]
     if dry_run:
@@ -136,7 +152,13 @@ def window(
 
 
 def make_cells(
-    task: str, mixers: Sequence[str], given: dict[str, Any], protocol: str, search: Search, vary: Vary = NOTHING
+    task: str,
+    mixers: Sequence[str],
+    given: dict[str, Any],
+    protocol: str,
+    search: Search,
+    vary: Vary = NOTHING,
+    like: str = "",
 ) -> tuple[dict[str, CellSearch], dict[str, str]]:
     """Label -> search, one for each mixer and value; and label -> the label that it is compared with."""
     if not mixers:
@@ -144,8 +166,9 @@ def make_cells(
     for key in CHOSEN.keys() & {*given, vary.name}:
         raise BadInput(f"window: {key} is what the search chooses; {CHOSEN[key]}")
     everyone = [name for mixer in mixers for name in mixer.split(",")]
+    roles(everyone, like, "window")
     models = [
-        vary.specs(given, partial(make_one, task, mixer.split(","), everyone=everyone, protocol=protocol))
+        vary.specs(given, partial(make_one, task, mixer.split(","), everyone=everyone, protocol=protocol, like=like))
         for mixer in mixers
     ]
     for i, (mixer, specs) in enumerate(zip(mixers, models, strict=True)):
@@ -157,12 +180,15 @@ def make_cells(
     return {case.label: CellSearch(case.spec, search) for case in cases}, against
 
 
-def make_one(task: str, names: list[str], given: dict[str, Any], everyone: Sequence[str], protocol: str) -> RunSpec:
+def make_one(
+    task: str, names: list[str], given: dict[str, Any], everyone: Sequence[str], protocol: str, like: str
+) -> RunSpec:
     """The spec of one model; layers that are all alike are the same model as a mixer with so many layers."""
     fields = {key: value for key, value in given.items() if concerns(key, names, everyone)}
     if len(names) > 1:
         fields["model.n_layers"] = len(names)
-    return make_spec(task, names if len(set(names)) > 1 else names[0], fields, protocol=protocol, where="window")
+    mixer, own = names if len(set(names)) > 1 else names[0], like if any(map(is_code, names)) else ""
+    return make_spec(task, mixer, fields, protocol=protocol, like=own, where="window")
 
 
 def concerns(key: str, names: Sequence[str], everyone: Sequence[str]) -> bool:

@@ -7,9 +7,10 @@ from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
 from recollect.spec.base import Frozen
+from recollect.spec.like import roles
 from recollect.spec.mixers import MIXERS
 from recollect.spec.names import is_whole, mixer_options, task_options
-from recollect.spec.protocols import PROTOCOLS, Fields, Protocol
+from recollect.spec.protocols import PROTOCOLS, Fields, Protocol, When
 from recollect.spec.run import OF_WHOLE, ComputeSpec, ModelSpec, RunSpec, TrainSpec
 from recollect.spec.sources import is_code
 from recollect.spec.tasks import TASKS, TaskOptions
@@ -19,26 +20,34 @@ PARTS = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}
 
 
 def make_spec(
-    task: str, mixer: str | list[str], overrides: Fields | None = None, *, protocol: str = "laptop", where: str = "spec"
+    task: str,
+    mixer: str | list[str],
+    overrides: Fields | None = None,
+    *,
+    protocol: str = "laptop",
+    like: str = "",
+    where: str = "spec",
 ) -> RunSpec:
-    """The complete spec of a task and a mixer (or one mixer per layer) under a protocol, some fields overridden."""
+    """The complete spec of a task and a mixer (or one mixer per layer) under a protocol, some fields overridden.
+
+    A user's mixer gets the exceptions that the protocol makes for the one that it is `like`.
+    """
     preset, given = PROTOCOLS.find(protocol), dict(overrides or {})
     if not is_code(task):
         TASKS.find(task, f"{where}: task")
     mixers = mixer if isinstance(mixer, list) else [mixer]
+    named = roles(mixers, like, where)
     flat = {key: value for key, value in preset.fields.items() if _applies(key, task)}
     _check_names(given, task, mixers, where)
     for when in (when for when in preset.exceptions if not when.tasks or task in when.tasks):
         if when.key == "model.mixer":
-            flat |= {k: v for k, v in when.then.items() if k != "model.block" and set(mixers) & set(when.values)}
+            flat |= {k: v for k, v in when.then.items() if _meant(k, when, mixers if is_option(k) else named)}
         elif given.get(when.key, flat.get(when.key)) in when.values:
             flat |= when.then
     if any(map(is_whole, mixers)):
         flat = {key: value for key, value in flat.items() if not _is_backbones(key)}
     else:
-        flat["model.block"] = (
-            [_block(preset, name) for name in mixers] if len(mixers) > 1 else _block(preset, mixers[0])
-        )
+        flat["model.block"] = [_block(preset, name) for name in named] if len(named) > 1 else _block(preset, named[0])
     for one, other in (("train.steps", "train.epochs"), ("train.warmup_steps", "train.warmup")):
         if one in given and other in given:
             raise BadInput(f"{where}: {one} and {other} say the same thing twice; give one of them")
@@ -138,6 +147,16 @@ def _applies(key: str, task: str) -> bool:
 def _is_backbones(key: str) -> bool:
     """Whether a field of a protocol is for the stack that a whole model does without."""
     return key.startswith("model.") and key.removeprefix("model.") not in OF_WHOLE
+
+
+def is_option(key: str) -> bool:
+    """Whether a field is an option of a mixer: a user's mixer has its own."""
+    return key.startswith("model.mixer.")
+
+
+def _meant(key: str, when: When, mixers: list[str]) -> bool:
+    """Whether an exception for mixers sets a field; blocks are set layer by layer."""
+    return key != "model.block" and bool(set(mixers) & set(when.values))
 
 
 def _block(preset: Protocol, mixer: str) -> Any:

@@ -94,6 +94,7 @@ class Changes:
     widths: tuple[int, ...] = ()
     lrs: tuple[float, ...] = ()
     seeds: tuple[int, ...] = ()
+    like: str = ""
 
     def __bool__(self) -> bool:
         return self != Changes()
@@ -101,7 +102,11 @@ class Changes:
     def __str__(self) -> str:
         """In words; they name the runs, so that those of other changes stand apart."""
         lists = {"widths": self.widths, "lrs": self.lrs, "seeds": self.seeds}
-        words = [*self.mixers, *(f"{name}={value}" for name, value in self._fields().items())]
+        words = [
+            *self.mixers,
+            *([f"like {self.like}"] if self.like else []),
+            *(f"{name}={value}" for name, value in self._fields().items()),
+        ]
         words += [f"{name} {' '.join(f'{value:g}' for value in found)}" for name, found in lists.items() if found]
         return "; ".join(words)
 
@@ -120,12 +125,17 @@ class Changes:
         span = (min(self.lrs), max(self.lrs)) if self.lrs else scale.span
         return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds, span=span)
 
+    def _names(self) -> list[str]:
+        return [name.removeprefix("+") for name in self.mixers]
+
     def choose(self, models: Mapping[str, Variant]) -> dict[str, Variant]:
-        """The models that are named, by label or mixer; a user's `file.py:Class` joins them."""
-        if not self.mixers:
-            return dict(models)
-        chosen: dict[str, Variant] = {}
-        for name in itertools.chain(*([name] if name in models else name.split(",") for name in self.mixers)):
+        """The models that are named, by label or mixer; a user's `file.py:Class` joins them.
+
+        `+file.py:Class` joins all models of the study.
+        """
+        added = any(name.startswith("+") for name in self.mixers)
+        chosen = dict(models) if added or not self.mixers else {}
+        for name in itertools.chain(*([name] if name in models else name.split(",") for name in self._names())):
             found = {label: model for label, model in models.items() if name in (label, model.mixer)}
             if not found and ":" not in name:
                 raise unknown("--mixers", name, {*models, *(model.mixer for model in models.values())})
@@ -235,7 +245,8 @@ class Study:
             fields = {key: value for key, value in base.items() if TWINS.get(key) not in wanted.fields}
             fields |= wanted.fields
             protocol = model.protocol or scale.protocol
-            spec = make_spec(self.task, model.mixer, fields, protocol=protocol, where=self.name)
+            like = "" if label in self.models else wanted.like
+            spec = make_spec(self.task, model.mixer, fields, protocol=protocol, like=like, where=self.name)
             place = f"{setting} {shape}"
             there[label, place] = spec
             other = there.get((self.against(label), place)) if self.against else None
