@@ -20,14 +20,13 @@ from recollect.cli.options import (
     check_folder,
     print_figure,
     read_sets,
-    tell_choice,
     whole,
 )
 from recollect.cli.options.executor import How
 from recollect.cli.options.names import StudyName
 from recollect.cli.options.watch import watch_of
 from recollect.errors import BadInput
-from recollect.spec.like import roles
+from recollect.spec.like import roles, told
 from recollect.spec.watch import Watch
 from recollect.store import DEFAULT, DONE, Contents, NoStore, Store
 from recollect.studies import DESIGNS, STUDIES, Case, Changes, Design, Study
@@ -131,10 +130,11 @@ def run(
     how.check()
     changes = changed.read()
     found, what, designed = find(study, scale, changes, design)
+    choice = ""
     if found is not None:
         brought = [name.removeprefix("+") for names in changes.mixers for name in names.split(",")]
         roles(brought, changes.like, f"run {study}")
-        tell_choice(found.scales[scale or "laptop"].protocol, found.task, brought, changes.like)
+        choice = told(found.scales[scale or "laptop"].protocol, found.task, brought, changes.like)
     check_folder(out)
     check_counts(designed, limit, max_runs)
     chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)
@@ -149,9 +149,9 @@ def run(
         if probe:
             raise BadInput("--probe: a search does not look inside; add --design best or --design every")
         cells = what.tuned(chosen, max_runs)
-        return search(found, what, cells, how, path, out, dry_run=dry_run)
+        return search(found, what, cells, how, path, out, choice, dry_run=dry_run)
     watch = watch_of([case.spec for case in chosen], inside, diagnostics)
-    return train(found, what, chosen, designed, how, path, out, limit, watch, dry_run=dry_run)
+    return train(found, what, chosen, designed, how, path, out, limit, watch, choice, dry_run=dry_run)
 
 
 def train(
@@ -164,6 +164,7 @@ def train(
     out: Path,
     limit: int | None,
     watch: Watch | None,
+    choice: str,
     *,
     dry_run: bool,
 ) -> int:
@@ -179,7 +180,7 @@ def train(
         report(what, chosen, todo, path, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_here(specs, how.elsewhere)
+    preflight_here(specs, how.elsewhere, choice)
     with how.logs(path) as logs, closing(how.make(specs)) as executor:
         opened = Store(path, create=True)
         bad = train_cases(what, chosen, todo, opened, executor, design, watch, logs)
@@ -212,7 +213,9 @@ def after_shards(part: Shard, store: Path) -> str:
     return f"shard {part}, in {part.store(store)}; after the last: {merge}, then the same command without --shard"
 
 
-def search(study: Study | None, what: Sweep, cells: Cells, how: How, path: Path, out: Path, *, dry_run: bool) -> int:
+def search(
+    study: Study | None, what: Sweep, cells: Cells, how: How, path: Path, out: Path, choice: str, *, dry_run: bool
+) -> int:
     """The same by search: the cells' windows, then the seeds at their best rates."""
     searching, specs = Searching(what.name, what.scale, cells, whole=True), [cell.spec for _, cell in cells]
     known = stored(path, searching)
@@ -222,7 +225,7 @@ def search(study: Study | None, what: Sweep, cells: Cells, how: How, path: Path,
         report_search(what, searching, known, path, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_here(specs, how.elsewhere)
+    preflight_here(specs, how.elsewhere, choice)
     wanted = any(cell.next(known, []) for _, cell in cells)
     with how.logs(path) as logs, closing(how.make(specs if wanted else [])) as executor:
         opened = Store(path, create=True)

@@ -24,13 +24,13 @@ from recollect.cli.options import (
     WholeModel,
     one_model,
     overrides,
-    tell_choice,
     whole,
 )
 from recollect.cli.options.executor import How
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
 from recollect.cli.options.watch import watch_of
 from recollect.spec import RunSpec, make_spec
+from recollect.spec.like import told
 from recollect.spec.watch import Watch
 from recollect.store import DEFAULT, NoStore, Record, Store
 from recollect.sweep import Grid, lacking, sweep
@@ -80,12 +80,12 @@ def train(
     given = overrides(short, set_, spec)
     mixers = one_model(mixer, model)
     made = make_spec(task, mixers, given, protocol=protocol, like=like, where="train")
-    tell_choice(protocol, task, mixers if isinstance(mixers, list) else [mixers], like)
+    choice = told(protocol, task, mixers if isinstance(mixers, list) else [mixers], like)
     watch = watch_of([made], probe, diagnostics)
     if (known := stored(made, store, watch)) is not None and not json_:
         print(headline(made, store), file=sys.stderr)
     how = How(checkpoint_seconds=checkpoint_seconds, force=force, log=log)
-    record = known or train_now(made, store, how, watch, quiet=json_)
+    record = known or train_now(made, store, how, watch, choice, quiet=json_)
     if json_:
         json.dump(record.to_json(), sys.stdout)
         print()
@@ -105,10 +105,10 @@ def stored(spec: RunSpec, path: Path, watch: Watch | None) -> Record | None:
     return found if is_done else None
 
 
-def train_now(spec: RunSpec, path: Path, how: How, watch: Watch | None, *, quiet: bool) -> Record:
+def train_now(spec: RunSpec, path: Path, how: How, watch: Watch | None, choice: str = "", *, quiet: bool) -> Record:
     """Train a run in this process while the user watches."""
     check_memory([spec], how.force)
-    preflight_here([spec])
+    preflight_here([spec], choice=choice)
     with how.logs(path) as logs:
         opened = Store(path, create=True)
         with Live(opened, spec.train.steps, quiet=quiet) as live:

@@ -13,18 +13,7 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import Searching, stored
 from recollect.cli.display.watch import preflight_here
-from recollect.cli.options import (
-    Json,
-    Like,
-    Noncausal,
-    Sets,
-    StorePath,
-    WholeModel,
-    check_folder,
-    overrides,
-    tell_choice,
-    whole,
-)
+from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, WholeModel, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
@@ -32,7 +21,7 @@ from recollect.cli.options.vary import Vary, read_vary
 from recollect.errors import BadInput
 from recollect.spec import MIXERS, RunSpec
 from recollect.spec.compose import make_spec
-from recollect.spec.like import roles
+from recollect.spec.like import roles, told
 from recollect.spec.names import WHOLE
 from recollect.spec.sources import is_code
 from recollect.store import DEFAULT, DONE, Store
@@ -122,7 +111,7 @@ def window(
         mixers = (*mixers, f"{WHOLE}{model}")
     given = overrides(short, set_, spec)
     cells, against = make_cells(task, mixers, given, protocol, search, read_vary(vary), like)
-    tell_choice(protocol, task, [name for mixer in mixers for name in mixer.split(",")], like)
+    choice = told(protocol, task, [name for mixer in mixers for name in mixer.split(",")], like)
     check_folder(out)
     specs = [cell.spec for cell in cells.values()]
     if dry_run:
@@ -133,7 +122,7 @@ def window(
     drawn = printed.read()
     check_windows(drawn.panels)
     check_memory(specs, how.force)
-    preflight_here(specs, how.elsewhere)
+    preflight_here(specs, how.elsewhere, choice)
     searching = Searching(STUDY, "", list(cells.items()))
     wanted = Searches(tuple(cells.values())).next(stored(store, searching), [])
     with how.logs(store) as logs, closing(how.make(specs if wanted else [])) as executor:

@@ -19,11 +19,12 @@ from recollect.training.processor import advice
 FOREIGN = ForeignOptions | ForeignTaskOptions
 
 
-def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
+def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False, choice: str = "") -> None:
     """Refuse users' code that breaks the contract, rates of parameters that a model lacks and, unless the runs go
     elsewhere, a device that is not here.
 
-    What this processor is slow at is said, and done. One spec per cell is tried; torch is loaded only where needed.
+    What this processor is slow at, and a choice that was made, is said, and done. One spec per cell is tried; torch is
+    loaded only where needed.
     """
     cells = {spec.cell: spec for spec in specs}.values()
     foreign = [spec for spec in cells if any(isinstance(part, FOREIGN) for part in (spec.task, *spec.model.mixers))]
@@ -45,8 +46,8 @@ def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False) -> None:
 
         for spec in grouped:
             check_groups(spec)
-    if slow := advice(asked.values()):
-        print(slow, file=sys.stderr)
+    for sentence in filter(None, (advice(asked.values()), choice)):
+        print(sentence, file=sys.stderr)
 
 
 def train_cases(

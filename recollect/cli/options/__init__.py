@@ -1,6 +1,5 @@
 """Options that several commands share."""
 
-import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
@@ -12,7 +11,6 @@ from recollect.cli.display.console import tell
 from recollect.errors import BadInput
 from recollect.spec.compose import flatten
 from recollect.spec.files import read_mapping
-from recollect.spec.like import told
 from recollect.spec.names import WHOLE
 
 
@@ -105,12 +103,6 @@ def one_model(mixer: str | None, model: str | None) -> str | list[str]:
         return f"{WHOLE}{model}"
     assert mixer is not None
     return mixer.split(",") if "," in mixer else mixer
-
-
-def tell_choice(protocol: str, task: str, mixers: Sequence[str], like: str) -> None:
-    """Say what a user's mixer gets of the exceptions that a protocol makes for others."""
-    if choice := told(protocol, task, mixers, like):
-        print(choice, file=sys.stderr)
 
 
 def check_folder(out: Path) -> None:
