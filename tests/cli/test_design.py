@@ -90,7 +90,7 @@ def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) 
     assert code == 0
     assert "fig1: at most 5 runs in 1 cells, 0 done" in out
     assert "--design: every 4, best 3, window 14 to 22 runs" in out
-    assert "attention, lr 0.00316228, seed 1 is next; 0 runs are there" in out
+    assert "attention, lr 0.00316, seed 1 is next; 0 runs are there" in out
     assert list(tmp_path.iterdir()) == []
 
 
