@@ -17,12 +17,13 @@ from recollect.report.lengths import LENGTHS
 from recollect.report.lr import LR
 from recollect.report.map import MAP
 from recollect.report.params import PARAMS
+from recollect.report.strip import STRIP
 from recollect.report.width import WIDTH
 from recollect.spec.registry import Registry
 from recollect.window.select import Labelled, Select
 
 KINDS: tuple[FigureKind[Any], ...] = (
-    *(DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, EFFECTS, TABLE),
+    *(DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, EFFECTS, STRIP, TABLE),
 )
 FIGURES = Registry("figure", ((kind.name, kind) for kind in KINDS))
 

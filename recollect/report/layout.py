@@ -20,6 +20,7 @@ from matplotlib.ticker import FixedLocator
 from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 
 from recollect.errors import BadInput
+from recollect.report.axes import empty
 from recollect.report.kind import MAIN, WINDOW, Panel
 from recollect.report.note import wrapped
 from recollect.report.style import INK, PAGE, PLAIN, styled
@@ -124,7 +125,7 @@ def _chosen(panels: Sequence[Panel], names: Sequence[str]) -> list[Panel]:
             found.append(replace(panel, above=strip))
         elif strip is not None and not panel.is_extra:
             found.append(Panel(strip.draw_alone, WINDOW, inches=0.5 + 0.18 * strip.names, is_wide=True))
-    return found
+    return found or [Panel(empty)]
 
 
 def _rows(panels: Sequence[Panel], across: int | None, width: float) -> list[list[Panel]]:

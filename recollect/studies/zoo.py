@@ -66,7 +66,7 @@ MODELS |= {two_layers(mixer): Variant(mixer, {"model.n_layers": 2}) for mixer in
 
 STUDY = Study(
     title="Learning-rate windows at equal state, one layer and two",
-    figure="table",
+    figure="strip",
     models=MODELS,
     scales={
         "smoke": replace(SMOKE, lrs=(1e-2,), shapes=((64, 1),), own=SIZES),

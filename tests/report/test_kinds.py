@@ -23,6 +23,7 @@ from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print
 from recollect.report.map import Square, draw_map, window_map
 from recollect.report.page import figure_kind
+from recollect.report.strip import HEADS
 from recollect.report.style import COLUMN
 from recollect.report.write import write_report
 from recollect.store import Contents, Record, Store
@@ -61,7 +62,7 @@ def test_every_kind_is_drawn_with_title_floors_budget_seeds_and_scale(kind: str,
     text = words(figure)
     for word in ("The title", "budget 12 steps", "3 seeds", "scale smoke"):
         assert word in text
-    if kind not in ("bands", "effects", "heatmap", "lengths", "map"):
+    if kind not in ("bands", "effects", "heatmap", "lengths", "map", "strip"):
         assert "1/K" in text
     files = save(figure, tmp_path, kind, ("pdf", "svg", "png"))
     assert all(file.stat().st_size > 2000 for file in files)
@@ -255,3 +256,13 @@ def test_a_map_has_a_square_a_cell_with_the_interval_of_its_window() -> None:
     axes = Figure().subplots()
     draw_map(value, axes)
     assert sorted(text.get_text() for text in axes.texts) == sorted(["-", "-", found.words(), none.words()])
+
+
+def test_a_strip_has_a_bar_and_a_line_of_the_table_for_every_model() -> None:
+    figure = draw_figure("strip", grid(), "t", "smoke")
+    bars, table = figure.axes
+    names = [tick.get_text() for tick in bars.get_yticklabels()]
+    told = [text.get_text() for text in table.texts]
+    assert len(names) == len(set(names)) > 1
+    assert told[: len(HEADS)] == list(HEADS)
+    assert len(told) == len(HEADS) * (1 + len(names))

@@ -1,0 +1,113 @@
+"""Windows of many models as one strip chart, a table at the right. First the value, then its drawing."""
+
+import statistics
+from collections import Counter
+from dataclasses import dataclass
+from functools import partial
+
+from matplotlib.axes import Axes
+
+from recollect.report.cells import CellRow, cell_rows
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.lr import draw_bars
+from recollect.report.style import INK, Look
+from recollect.store import Record
+from recollect.window import Window
+
+HEADS = ("decades (90 %)", "accuracy", "steps", "state", "params", "ms")
+PLACES = (0.35, 0.51, 0.63, 0.76, 0.88, 1.0)
+"""Where the columns end."""
+
+
+@dataclass(frozen=True)
+class StripRow:
+    """A model, its window, and the cells of its line in the table."""
+
+    label: str
+    look: Look
+    window: Window
+    words: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Strip:
+    """What the figure shows, in the order of the study."""
+
+    title: str
+    rows: tuple[StripRow, ...]
+
+
+def _value(runs: Runs, title: str) -> Strip:
+    found = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.choice is not None]
+    several = {label for label, n in Counter(row.label for row in found).items() if n > 1}
+    rows = [
+        StripRow(name(row, row.label in several), runs.looks[row.label], row.window, words(row))
+        for row in found
+        if row.window
+    ]
+    return Strip(title, tuple(rows))
+
+
+def name(row: CellRow, apart: bool) -> str:
+    """The label; with the sizes where it has several cells."""
+    task, model = row.spec.task.short(), row.spec.model
+    return f"{row.label}, {task}, {model.n_layers} x {model.d_model}" if apart else row.label
+
+
+def words(row: CellRow) -> tuple[str, ...]:
+    """Window, accuracy at the best rate, steps until solved, sizes, time: what the table has of a model."""
+    assert row.window is not None
+    assert row.choice is not None
+    width, at_best = row.window.width, [run for run in row.done if run.spec.train.lr == row.choice.lr]
+    solved = [steps(run) for run in at_best if run.outcome == "solved"]
+    times = [1e3 * run.seconds / steps(run) for run in row.done if run.seconds and steps(run)]
+    return (
+        "none" if width is None else f"{width.value:.2f} ({width.interval()})",
+        f"{row.choice.mean:.1%}",
+        f"{statistics.median(solved):,.0f}" if solved else "-",
+        "unknown" if row.state_size is None else f"{row.state_size:,}",
+        "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
+        f"{statistics.median(times):.1f}" if times else "",
+    )
+
+
+def steps(run: Record) -> int:
+    """How many it took."""
+    return int((run.result or {}).get("steps", 0))
+
+
+def draw_windows(value: Strip, axes: Axes) -> None:
+    """A bar a model."""
+    axes.set_title(value.title, loc="left")
+    low, high = min(row.window.low for row in value.rows), max(row.window.high for row in value.rows)
+    axes.set_xscale("log")
+    axes.set(xlim=(10 ** (low - 0.1), 10 ** (high + 0.1)), xlabel="learning rate")
+    axes.set_yticks(range(len(value.rows)), [row.label for row in value.rows])
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
+    draw_bars({row.label: (row.window, row.look) for row in value.rows}, axes, thick=5)
+
+
+def draw_table(value: Strip, axes: Axes) -> None:
+    """A line a model, beside its bar."""
+    axes.set(xlim=(0, 1), ylim=(len(value.rows) - 0.4, -0.6))
+    axes.set_axis_off()
+    for y, texts in enumerate([HEADS, *(row.words for row in value.rows)], start=-1):
+        for text, x in zip(texts, PLACES, strict=True):
+            axes.text(x, y, text, va="center", ha="right", fontsize="xx-small", color=INK)
+
+
+def _panels(value: Strip) -> list[Panel]:
+    inches = 0.7 + 0.16 * len(value.rows)
+    return [Panel(partial(draw, value), inches=inches) for draw in (draw_windows, draw_table) if value.rows]
+
+
+STRIP = FigureKind(
+    "strip",
+    value=_value,
+    panels=_panels,
+    charts=lambda page: [page.ablation(), page.lr()],
+    chooses=True,
+    crosses=True,
+    across=2,
+)
