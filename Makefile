@@ -23,7 +23,7 @@ browser:  ## Debian's Chromium for the tests of the page, where it is missing an
 	fi >/dev/null || echo "no Chromium: the tests of the page in a browser are skipped"
 
 test: lint browser  ## lint, types, tests: under 10 minutes on 2 cores
-	$(BIN)/python -m pytest -m "not prove"
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not prove"
 
 prove: $(STAMP)  ## the long proofs
 	$(BIN)/python -m pytest -m prove

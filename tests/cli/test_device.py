@@ -67,6 +67,7 @@ def test_a_dry_run_needs_no_device_and_counts_gpu_hours(
     code, out, _ = call(capsys, *WORDS[command], "--dry-run")
     assert code == 0
     assert "time: not measured, as --dry-run never uses the device (cuda)" in out
+    out = " ".join(out.split())
     assert "not measured (A100 (40 GB): 19.5 TFLOP/s fp32, 1,555 GB/s, 4 to 12 µs a kernel)" in out
     assert not list(tmp_path.iterdir())
 

@@ -81,7 +81,7 @@ def test_what_cannot_be_looked_into_is_one_sentence(kept: Path, tmp_path: Path) 
 def words(spec: RunSpec) -> list[str]:
     """A run as `recollect train` takes it."""
     sets = [word for name, value in TINY.items() for word in ("--set", f"{name}={'null' if value is None else value}")]
-    return ["train", spec.task.name, spec.model.mixer_name, *sets]
+    return ["train", spec.task.name, spec.model.mixer_name, "--protocol", "laptop-split", *sets]
 
 
 def test_training_with_probe_keeps_what_was_seen_and_trains_a_finished_run_again(

@@ -125,14 +125,17 @@ def test_several_cells_are_compared_in_a_table_and_by_probability(
     assert plain["figure"] == ["figures/window-mqar-attention-lstm.png"]
 
 
-def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(capsys: Capsys) -> None:
+def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(
+    capsys: Capsys, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "120")
     fill(fast("mamba"), NARROW)
     fill(fast("mamba", train__lr_dynamics=0.1), WIDE)
     words = ("window", "mqar", "mamba", *QUICK, "--vary", "train.lr_dynamics=0.1,1", "--max-runs", "12")
     code, out, _ = call(capsys, *words)
     assert code == 0
     told = out.partition("what each change does")[2]
-    assert all(word in told for word in ("widening", "shift", "accuracy", "against", "lr_dynamics", ">0.99"))
+    assert {"widening", "shift", "accuracy", "against", "lr_dynamics", ">0.99"} <= set(told.split())
     plain = json.loads(call(capsys, *words, "--json")[1])
     assert [cell["label"] for cell in plain["cells"]] == ["mamba", "mamba, lr_dynamics 0.1"]
     (effect,) = plain["effects"]
@@ -141,7 +144,7 @@ def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(capsys:
     assert effect["widening"]["value"] == pytest.approx((upper - lower) - (high - low), abs=0.25)
     assert effect["shift"]["value"] == pytest.approx((upper + lower - high - low) / 2, abs=0.2)
     assert effect["widening"]["above_zero"][0] > 0.99
-    assert plain["figure"][-1] == "figures/window-mqar-mamba-mamba-lr_dynamics-0.1-effects.png"
+    assert "figures/window-mqar-mamba-mamba-lr_dynamics-0.1-effects.png" in plain["figure"]
     assert Path(plain["figure"][-1]).stat().st_size > 5000
 
 

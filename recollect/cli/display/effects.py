@@ -2,15 +2,15 @@
 
 from collections.abc import Mapping, Sequence
 
-from rich.table import Table
+from rich.table import Column, Table
 
-from recollect.cli.display.words import chance, decades, edge, signed
+from recollect.cli.display.words import chance, decades, signed
 from recollect.report.effects import EffectRow, EffectsFigure, compared
 from recollect.report.kind import Runs
-from recollect.window import Change, Found
+from recollect.window import Change, Estimate, Found
 from recollect.window.select import accuracy
 
-HEADS = ("cell", "left edge", "right edge", "decades", "best lr", "widening", "P", "shift", "P", "accuracy", "against")
+HEADS = ("edges", "decades", "widening", "P", "shift", "P", "accuracy", "against")
 
 
 def found_effects(found: Sequence[Found], against: Mapping[str, str]) -> EffectsFigure:
@@ -27,17 +27,22 @@ def at_best(found: Found) -> float:
 
 
 def effects_table(value: EffectsFigure) -> Table:
-    """One line a cell; P is the probability that it is above zero."""
-    out = Table(*HEADS, box=None, pad_edge=False)
+    """A line a cell; P is the probability that it is above zero."""
+    out = Table(Column("cell", min_width=12), *HEADS, box=None, pad_edge=False, padding=(0, 1))
     for row in (row for part in value.parts.values() for row in part):
         w, done = row.window, row.effect
-        cells = (row.label, edge(w.lower), edge(w.upper), decades(w.width), f"{w.best_lr:.3g}")
+        cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}", decades(w.width))
         if done is None:
             out.add_row(*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
             continue
         lost = f"{row.accuracy:.1%} ({-done.loss:+.1%})"
         out.add_row(*cells, *_told(done.widening), *_told(done.shift), lost, row.against)
     return out
+
+
+def rate(edge: Estimate | None) -> str:
+    """An edge as a learning rate; the figure has its interval."""
+    return "-" if edge is None else f"{10**edge.value:.2g}"
 
 
 def _told(change: Change | None) -> tuple[str, str]:

@@ -32,4 +32,4 @@ def signed(found: Estimate) -> str:
 
 def chance(least: float, greatest: float) -> str:
     """A probability, or between which two it lies."""
-    return probability(least) if least == greatest else f"{probability(least)} to {probability(greatest)}"
+    return " to ".join(dict.fromkeys((probability(least), probability(greatest))))
