@@ -52,7 +52,12 @@ def made(name: str, options: dict[str, Any], kernel: str = OWN[0], d_model: int 
     return mixer
 
 
-@pytest.mark.parametrize(("name", "options", "oracle"), ROWS, ids=lambda part: str(part) if part else "")
+def named(part: Any) -> str:
+    """The same in every process."""
+    return getattr(part, "__name__", str(part) if part else "")
+
+
+@pytest.mark.parametrize(("name", "options", "oracle"), ROWS, ids=named)
 @pytest.mark.parametrize("kernel", OWN)
 def test_outputs_and_all_gradients_equal_the_oracle(name: str, options: Any, oracle: Any, kernel: str) -> None:
     mixer = made(name, options, kernel)
