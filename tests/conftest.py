@@ -9,9 +9,29 @@ import pytest
 
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-ROOMS = ("spec", "tasks", "ops", "mixers", "training", "store", "window", "studies", "claims", "sweep", "report", "cli")
+ROOMS = (
+    "spec",
+    "tasks",
+    "ops",
+    "mixers",
+    "training",
+    "inside",
+    "store",
+    "window",
+    "studies",
+    "claims",
+    "sweep",
+    "report",
+    "cli",
+)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The house as a whole first, then its rooms."""
     items.sort(key=lambda item: ROOMS.index(item.path.parent.name) if item.path.parent.name in ROOMS else -1)
+
+
+@pytest.fixture(autouse=True)
+def _no_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output is as wide as in a pipe, whoever runs the tests and in how many processes."""
+    monkeypatch.delenv("COLUMNS", raising=False)
