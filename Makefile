@@ -26,7 +26,7 @@ test: lint browser  ## lint, types, tests: under 10 minutes on 2 cores
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not prove"
 
 prove: $(STAMP)  ## the long proofs
-	$(BIN)/python -m pytest -m prove
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m prove
 
 bench: $(STAMP)  ## speed, as ratios within one run
 	$(BIN)/python -m benchmarks.step
