@@ -1,6 +1,5 @@
 """Claims 22, 26, 40 and 41: phases of curves, and what was seen inside models while they trained."""
 
-import itertools
 import math
 import statistics
 from collections.abc import Callable, Sequence
@@ -10,6 +9,7 @@ from recollect.claims.dynamics import best
 from recollect.claims.evidence import Cell, Evidence
 from recollect.claims.judge import NEAR, SOLVES, decide, spread, with_control
 from recollect.inside.phases import Transition, ladder, lag, phases, rise
+from recollect.inside.scores import strongest
 from recollect.store import Record
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA, MAMBA2, TWO_LAYERS
 
@@ -38,18 +38,11 @@ def numbers(run: Record, name: str) -> dict[int, float]:
     return {step: float(value) for step, value in run.looks[name].items()}
 
 
-def strongest(run: Record) -> dict[int, float]:
-    """Step -> the score of the head or channel that reads most at the answer, or right behind it, in any layer."""
-    names = itertools.product(range(run.spec.model.n_layers), ("induction", "behind value"))
-    found = [numbers(run, f"{layer} {name}, best") for layer, name in names]
-    return {step: max(one[step] for one in found) for step in found[0]}
-
-
 def forming(run: Record) -> tuple[float, float]:
     """The largest induction score, and how far its rise is from that of the accuracy, in budgets; infinite if one
     of them does not rise."""
     assert run.result is not None
-    curves, scores = run.result["curves"], strongest(run)
+    curves, scores = run.result["curves"], strongest(run.looks, run.spec.model.n_layers)
     apart = lag(rise(curves["step"], curves["validation_accuracy"]), rise([*scores], [*scores.values()]))
     return max(scores.values()), math.inf if apart is None else abs(apart) / run.spec.train.steps
 

@@ -139,7 +139,8 @@ def run(
     check_counts(designed, limit, max_runs)
     chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)
     if shard is not None:
-        part, path = Shard.read(shard), Shard.read(shard).store(store)
+        part = Shard.read(shard)
+        path = part.store(store)
         chosen = left(what, part.cut(chosen, designed), designed, store, max_runs)
         found, what = None, sharded(what, part, designed)
         tell(f"shard {part} of {what.name}: all its runs are done" if not chosen else after_shards(part, store))

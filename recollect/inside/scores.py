@@ -17,7 +17,10 @@ A share is of absolute mass, Σ|M_ij| over what is read by Σ_j |M_ij|: attentio
 matrices can be compared by. Chance is the score of a row that reads all positions up to its own alike, counted.
 """
 
+import itertools
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,6 +31,10 @@ Floats = NDArray[np.float64]
 Marks = NDArray[np.bool_]
 REPEATS = 4
 OLSSON = ("prefix matching", "previous, anywhere")
+
+
+AT_ANSWER = ("induction", "behind value")
+"""Where a model that recalls reads: at the answer or, behind a convolution, one token later."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +49,13 @@ class Score:
     def best(self) -> float:
         """Of the head or channel that has most of it."""
         return float(self.heads.max())
+
+
+def strongest(looks: Mapping[str, Mapping[int, Any]], n_layers: int) -> dict[int, float]:
+    """Step -> the score of the head or channel that reads most at the answer, or right behind it, in any layer."""
+    names = itertools.product(range(n_layers), AT_ANSWER)
+    found = [looks[f"{layer} {name}, best"] for layer, name in names]
+    return {step: max(float(one[step]) for one in found) for step in found[0]}
 
 
 def share(M: NDArray[np.floating], at: Ints, read: Marks) -> Score:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from recollect.report.cells import cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print, lay_out, save
-from recollect.report.lr import draw_bars
+from recollect.report.lr import draw_rows
 from recollect.report.style import INK, looks, mixer_colour
 from recollect.studies.switches import ENOUGH, reference
 from recollect.window import Change, Effect, Window, effect
@@ -72,16 +72,12 @@ def study_effects(runs: Runs, title: str = "") -> EffectsFigure:
     return compared(rows, {row.label: reference(row.label) for row in rows}, title, runs.note)
 
 
-def draw_rows(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
+def draw_windows(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
     """The windows, first on top, with the intervals of their edges."""
     axes.set_title(title)
-    axes.set_xscale("log")
-    low, high = min(row.window.low for row in rows), max(row.window.high for row in rows)
-    _lay_out(rows, axes, (10 ** (low - 0.1), 10 ** (high + 0.1)), "learning rate")
+    draw_rows({row.label: (row.window, looks([(row.label, row.mixer)])[row.label]) for row in rows}, axes)
     whose = f"{rows[0].label.partition(', ')[0]}, "
     axes.set_yticks(range(len(rows)), [row.label.removeprefix(whose) for row in rows], fontsize=6.5)
-    own = {row.label: looks([(row.label, row.mixer)])[row.label] for row in rows}
-    draw_bars({row.label: (row.window, own[row.label]) for row in rows}, axes, thick=5)
 
 
 def draw_changes(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
@@ -89,7 +85,10 @@ def draw_changes(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
     axes.set_title(title)
     known = [row.effect for row in rows if row.effect is not None]
     ends = [x for one in known for change in (one.widening, one.shift) if change for x in _ends(change)]
-    _lay_out(rows, axes, (min([-0.5, *ends]) - 0.1, max([0.5, *ends]) + 0.1), "decades: ● widening, ○ shift")
+    axes.set(xlim=(min([-0.5, *ends]) - 0.1, max([0.5, *ends]) + 0.1), xlabel="decades: ● widening, ○ shift")
+    axes.set_ylim(len(rows) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
     axes.set_yticks(range(len(rows)), [""] * len(rows))
     axes.annotate("accuracy", (1.02, -0.6), xycoords=("axes fraction", "data"), va="bottom", fontsize=6, color=INK)
     for x, line in ((0.0, "-"), (ENOUGH, (0, (4, 2)))):
@@ -103,12 +102,6 @@ def draw_changes(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
             _draw_change(row.effect.shift, y + 0.14, hue, "white", axes)
         words = f"{-row.effect.loss:+.1%}"
         axes.annotate(words, (1.02, y), xycoords=("axes fraction", "data"), va="center", fontsize=6, color=INK)
-
-
-def _lay_out(rows: Sequence[EffectRow], axes: Axes, xlim: tuple[float, float], xlabel: str) -> None:
-    axes.set(xlim=xlim, ylim=(len(rows) - 0.4, -0.6), xlabel=xlabel)
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
 
 
 def _ends(change: Change) -> list[float]:
@@ -128,7 +121,7 @@ def _panels(value: EffectsFigure) -> list[Panel]:
     for name, rows in value.parts.items():
         title = ", ".join(filter(None, (name, value.title)))
         inches = 0.9 + 0.2 * len(rows)
-        drawn += [Panel(partial(draw, rows, title), inches=inches) for draw in (draw_rows, draw_changes)]
+        drawn += [Panel(partial(draw, rows, title), inches=inches) for draw in (draw_windows, draw_changes)]
     return drawn
 
 

@@ -3,7 +3,6 @@
 First the values, then their drawing.
 """
 
-import itertools
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -12,14 +11,13 @@ import numpy as np
 from matplotlib.axes import Axes
 from numpy.typing import NDArray
 
+from recollect.inside.scores import AT_ANSWER, strongest
 from recollect.report.dynamics import DYNAMICS, MEASURES, Dynamics, at_best, draw_dynamics, dynamics_of
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.style import INK, looks
 from recollect.store import Record
 
 Faded = Literal["mixing", "gradient"]
-SCORES = ("induction", "behind value")
-"""Where a model that recalls reads: at the answer or, behind a convolution, one token later."""
 
 
 @dataclass(frozen=True)
@@ -65,12 +63,9 @@ def inside(runs: Runs, title: str) -> Inside:
 
 def score_line(label: str, record: Record) -> ScoreLine:
     """What is read at the answer or right behind it, along training."""
-    layers = itertools.product(range(record.spec.model.n_layers), SCORES)
-    found = [record.looks[f"{layer} {score}, best"] for layer, score in layers]
-    steps = list(found[0])
-    values = [max(float(layer[step]) for layer in found) for step in steps]
-    chance = float(record.looks[f"0 {SCORES[0]}, chance"][steps[0]])
-    return ScoreLine(label, record.spec.model.mixer_name, steps, values, chance)
+    values = strongest(record.looks, record.spec.model.n_layers)
+    chance = float(record.looks[f"0 {AT_ANSWER[0]}, chance"][next(iter(values))])
+    return ScoreLine(label, record.spec.model.mixer_name, [*values], [*values.values()], chance)
 
 
 def _fade(label: str, record: Record, name: str) -> FadeLine:

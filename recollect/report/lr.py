@@ -2,7 +2,7 @@
 
 import math
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -218,6 +218,22 @@ def draw_words(window: Window | None, y: float, axes: Axes) -> None:
         )
         side = ("axes fraction", "data")
         axes.annotate(words, (1.05, y), xycoords=side, va="center", fontsize="small", color=INK)
+
+
+def span(windows: Iterable[Window]) -> tuple[float, float]:
+    """The learning rates that were looked at, with a little air."""
+    low, high = zip(*((window.low, window.high) for window in windows), strict=True)
+    return 10 ** (min(low) - 0.1), 10 ** (max(high) + 0.1)
+
+
+def draw_rows(windows: Mapping[str, tuple[Window, Look]], axes: Axes, thick: float = 5) -> None:
+    """Windows as rows of a panel of their own, named at the left, over the learning rates that were looked at."""
+    axes.set_xscale("log")
+    axes.set(xlim=span(window for window, _ in windows.values()), xlabel="learning rate")
+    axes.set_yticks(range(len(windows)), list(windows))
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
+    draw_bars(windows, axes, thick)
 
 
 def draw_bars(windows: Mapping[str, tuple[Window | None, Look]], axes: Axes, thick: float = 2.6) -> None:

@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from recollect.report.cells import CellRow, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
-from recollect.report.lr import draw_bars
+from recollect.report.lr import draw_rows
 from recollect.report.style import INK, Look
 from recollect.store import Record
 from recollect.window import Window
@@ -79,13 +79,7 @@ def steps(run: Record) -> int:
 def draw_windows(value: Strip, axes: Axes) -> None:
     """A bar a model."""
     axes.set_title(value.title, loc="left")
-    low, high = min(row.window.low for row in value.rows), max(row.window.high for row in value.rows)
-    axes.set_xscale("log")
-    axes.set(xlim=(10 ** (low - 0.1), 10 ** (high + 0.1)), xlabel="learning rate")
-    axes.set_yticks(range(len(value.rows)), [row.label for row in value.rows])
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
-    draw_bars({row.label: (row.window, row.look) for row in value.rows}, axes, thick=5)
+    draw_rows({row.label: (row.window, row.look) for row in value.rows}, axes)
 
 
 def draw_table(value: Strip, axes: Axes) -> None:

@@ -10,8 +10,8 @@ from matplotlib.axes import Axes
 from recollect.report.bands import Bands, bands, draw_bands, ends
 from recollect.report.kind import ENDS, WINDOW, Panel, Runs, check_panels
 from recollect.report.layout import PAPER, Print, lay_out, save
-from recollect.report.lr import LRFigure, draw_bars, draw_lr, draw_words, lr_panel
-from recollect.report.style import INK, Look
+from recollect.report.lr import LRFigure, draw_lr, draw_rows, draw_words, lr_panel, span
+from recollect.report.style import Look
 from recollect.report.success import success
 from recollect.window import Found, Window
 
@@ -77,13 +77,9 @@ def window_panels(value: WindowFigure) -> list[Panel]:
 
 def draw_windows(value: WindowFigure, axes: Axes) -> None:
     """A bar a cell from edge to edge, thin for the edges' intervals, a dot at the best lr, width in words."""
-    axes.set_xscale("log")
-    axes.set(xlim=_range(value), xlabel="learning rate")
-    axes.set_yticks(range(len(value.panels)), [panel.label for panel in value.panels])
-    axes.tick_params(axis="y", length=0, pad=6)
-    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
+    draw_rows({panel.label: (panel.window, panel.look) for panel in value.panels}, axes, thick=6)
+    axes.tick_params(axis="y", pad=6)
     axes.set_axisbelow(True)
-    draw_bars({panel.label: (panel.window, panel.look) for panel in value.panels}, axes, thick=6)
     for y, panel in enumerate(value.panels):
         if panel.window.lower is not None:
             axes.plot([panel.window.best_lr], [y], "o", color="white", markeredgewidth=0, zorder=4)
@@ -94,12 +90,5 @@ def draw_windows(value: WindowFigure, axes: Axes) -> None:
 
 def _draw_curve(value: WindowFigure, panel: WindowPanel, axes: Axes) -> None:
     draw_lr(panel.accuracy, axes)
-    axes.set_xlim(*_range(value))
+    axes.set_xlim(*span(one.window for one in value.panels))
     axes.set_ylabel("success, accuracy (dots)")
-
-
-def _range(value: WindowFigure) -> tuple[float, float]:
-    """The learning rates that were looked at, with a little air."""
-    low = min(panel.window.low for panel in value.panels)
-    high = max(panel.window.high for panel in value.panels)
-    return 10 ** (low - 0.1), 10 ** (high + 0.1)

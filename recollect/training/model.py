@@ -130,10 +130,15 @@ def build_model(spec: RunSpec) -> Learner:
     return Model(spec.model, spec.task.vocab_size, spec.task.length, spec.compute.kernel)
 
 
+def outline(spec: RunSpec) -> Learner:
+    """The model of a spec without its memory; a whole model has it, as its code may ask for values."""
+    with torch.device("cpu" if isinstance(spec.model.mixer, WholeOptions) else "meta"):
+        return build_model(spec)
+
+
 def sizes(spec: RunSpec) -> tuple[int, int | None]:
-    """Parameters and state size (None: unknown) of a spec's model, without its memory."""
-    with torch.device("cpu" if isinstance(spec.model.mixer, WholeOptions) else "meta"):  # whose code asks for values
-        model = build_model(spec)
+    """Parameters and state size (None: unknown) of a spec's model."""
+    model = outline(spec)
     return model.n_params(), model.state_size()
 
 

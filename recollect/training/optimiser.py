@@ -10,11 +10,10 @@ from recollect.errors import BadInput
 from recollect.mixers import Mixer
 from recollect.mixers.parts import ShortConv
 from recollect.spec import RunSpec, TrainSpec
-from recollect.spec.mixers import WholeOptions
 from recollect.spec.run import ROLES, Role
 from recollect.training.learner import Learner
 from recollect.training.lion import Lion
-from recollect.training.model import Model, build_model
+from recollect.training.model import Model, outline
 
 Group = dict[str, Any]
 """Parameters and how they are trained, as torch's optimisers take them."""
@@ -142,10 +141,7 @@ def fused(model: Learner) -> dict[Tensor, list[int]]:
 
 def check_groups(spec: RunSpec) -> None:
     """Refuse a rate or decay of a group that the model lacks."""
-    if all(spec.train.group(role) == (1.0, None) for role in ROLES):
-        return
-    with torch.device("cpu" if isinstance(spec.model.mixer, WholeOptions) else "meta"):
-        there = set(roles(build_model(spec)).values())
+    there = set(roles(outline(spec)).values())
     for role in ROLES:
         if spec.train.group(role) != (1.0, None) and role not in there:
             raise BadInput(
