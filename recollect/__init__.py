@@ -6,14 +6,25 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from recollect.api import find_window, load, probe, run, run_many
+    from recollect.api import compare_mixers, find_window, load, probe, run, run_many
     from recollect.spec import RunSpec, make_spec
     from recollect.store.table import curves, results
 
 _WHERE = {"RunSpec": "spec", "make_spec": "spec", "run": "api", "run_many": "api", "load": "api", "find_window": "api"}
-_WHERE |= {"probe": "api", "results": "store.table", "curves": "store.table"}
+_WHERE |= {"probe": "api", "compare_mixers": "api", "results": "store.table", "curves": "store.table"}
 
-__all__ = ["RunSpec", "curves", "find_window", "load", "make_spec", "probe", "results", "run", "run_many"]
+__all__ = [
+    "RunSpec",
+    "compare_mixers",
+    "curves",
+    "find_window",
+    "load",
+    "make_spec",
+    "probe",
+    "results",
+    "run",
+    "run_many",
+]
 
 
 def __getattr__(name: str) -> Any:

@@ -1,15 +1,16 @@
-"""recollect from Python: run specs, find a window, load a run.
+"""recollect from Python: run specs, find a window, compare mixers, load a run.
 
 Whoever wants to follow runs gives `listen`, one function or several. Each is called with every event of every run
 (`recollect.spec.events`): `Started`, which has the spec, then `Point` with the values of an evaluation and `Progressed`
 between two, at last `Done`, `Failed` or `Lost`. What a listener raises ends the call; the store stays sound.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import pandas as pd
 
@@ -18,16 +19,20 @@ from recollect.inside.probe import Probe
 from recollect.inside.probe import probe as look_into
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.files import WEIGHTS
-from recollect.store import DEFAULT, DONE, Record, Store
+from recollect.store import DEFAULT, DONE, Contents, Record, Store
 from recollect.store.table import results
+from recollect.studies import Changes
 from recollect.sweep import Grid, Listener, sweep
+from recollect.sweep.comparison import NAME, Comparison
 from recollect.sweep.executors import EXECUTORS, Executor, Wishes, within_reach
+from recollect.training.burden import burdens
 from recollect.training.check import preflight
 from recollect.training.checkpoint import load_weights
 from recollect.training.device import require
 from recollect.training.execute import initial_model
 from recollect.training.learner import Learner
 from recollect.window import THRESHOLD, CellSearch, Found, Search, find
+from recollect.window.tuned import MOST
 
 Listeners = Listener | Sequence[Listener]
 
@@ -102,6 +107,36 @@ def find_window(
     if found is None:
         raise BadInput(f"find_window: none of the runs of {spec.model.mixer_name} came to its end")
     return found
+
+
+def compare_mixers(
+    *mixers: str,
+    against: Sequence[str] = (),
+    scale: str = "laptop",
+    like: str = "",
+    fields: Mapping[str, Any] | None = None,
+    max_runs: int = MOST,
+    store: Path | str | None = None,
+    workers: int | None = None,
+    executor: str = "local",
+    listen: Listeners = (),
+) -> pd.DataFrame:
+    """Put models beside others, as `recollect compare` does, and return its table: a row per model.
+
+    A model is `path/to/file.py:Class` or a name; mixers joined by commas are one model, one mixer per layer. Runs of
+    the usual others come with recollect, the rest is trained. `fields` are of the spec, the same for all of them;
+    `max_runs` bounds the search of each. With a store all is kept, and a call that was stopped goes on where it was.
+    """
+    from recollect.report.compare import lines, table
+
+    comparison = Comparison.of(mixers, against, scale, Changes(fields or {}, like=like), max_runs)
+    specs = [cell.spec for _, cell in comparison.cells]
+    trainer = _ready(specs, executor, _wishes(workers, specs))
+    with _opened(store) as opened:
+        comparison.borrow(opened)
+        comparison.searching().run(opened, trainer, [listen] if callable(listen) else listen)
+        found = Contents(opened).labelled(NAME, comparison.scale)
+        return table(lines(found, burdens(comparison.wide)))
 
 
 def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loaded:

@@ -24,7 +24,7 @@ ALLOWED: dict[str, set[str]] = {
     "claims": {"inside", "spec", "store", "studies", "window"},
     "sweep": {"errors", "inside", "spec", "store", "studies", "training", "window"},
     "report": {"errors", "inside", "spec", "store", "studies", "window"},
-    "api": {"errors", "inside", "spec", "store", "sweep", "training", "window"},
+    "api": {"errors", "inside", "report", "spec", "store", "studies", "sweep", "training", "window"},
     "cli": {
         *("api", "claims", "errors", "inside", "mixers", "report", "spec", "store", "studies", "sweep", "tasks"),
         *("training", "window"),
@@ -37,7 +37,21 @@ TORCH_FREE = [room for room in ALLOWED if room not in ("ops", "mixers", "trainin
     "training.costs",
     "training.processor",
 ]
-COMMANDS = ("claims", "diff", "export", "list", "probe", "report", "run", "show", "status", "store", "train", "window")
+COMMANDS = (
+    "claims",
+    "compare",
+    "diff",
+    "export",
+    "list",
+    "probe",
+    "report",
+    "run",
+    "show",
+    "status",
+    "store",
+    "train",
+    "window",
+)
 
 
 def rooms() -> dict[str, list[Path]]:

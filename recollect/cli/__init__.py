@@ -16,6 +16,7 @@ COMMANDS = {
     "train": ("train:train", "Train one model and keep its record."),
     "run": ("run:run", "Run a study or a sweep file: train what is missing, draw its figure."),
     "window": ("window:window", "Find the range of learning rates in which a model learns, with few runs."),
+    "compare": ("compare:compare", "Put your mixer beside others: window, accuracy, speed; one table, one figure."),
     "status": ("status:status", "Show how far every study is."),
     "claims": ("claims:claims", "Judge the paper's claims by what is in the store."),
     "list": ("list:list_", "List tasks, mixers, protocols, studies or runs."),

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.display.console import console, tell
-from recollect.cli.display.searching import Cells, Searching, stored
+from recollect.cli.display.searching import search_cells
 from recollect.cli.display.watch import describe_case, preflight_here, train_cases
 from recollect.cli.options import (
     Diagnostics,
@@ -30,10 +30,12 @@ from recollect.spec.like import roles, told
 from recollect.spec.watch import Watch
 from recollect.store import DEFAULT, DONE, Contents, NoStore, Store
 from recollect.studies import DESIGNS, STUDIES, Case, Changes, Design, Study
-from recollect.sweep import BestRate, lacking
+from recollect.sweep import lacking
 from recollect.sweep.files import Sweep, read_sweep
+from recollect.sweep.searching import Cells, Searching, stored
 from recollect.sweep.shards import Shard
 from recollect.training.costs import check_memory
+from recollect.window.best import BestRate
 from recollect.window.tuned import MOST, USUAL
 
 ENDINGS = (".py", ".yaml", ".yml")
@@ -230,7 +232,7 @@ def search(
     wanted = any(cell.next(known, []) for _, cell in cells)
     with how.logs(path) as logs, closing(how.make(specs if wanted else [])) as executor:
         opened = Store(path, create=True)
-        bad = searching.run(opened, executor, logs)
+        bad = search_cells(searching, opened, executor, logs)
     if study is not None:
         draw(study, what.scale, opened, out)
     return 1 if bad else 0

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from recollect.cli.display.console import tell
-from recollect.cli.display.searching import Searching, stored
+from recollect.cli.display.searching import search_cells
 from recollect.cli.display.watch import preflight_here
 from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, WholeModel, check_folder, overrides, whole
 from recollect.cli.options.executor import How
@@ -26,6 +26,7 @@ from recollect.spec.names import WHOLE
 from recollect.spec.sources import is_code
 from recollect.store import DEFAULT, DONE, Store
 from recollect.sweep.files import label
+from recollect.sweep.searching import Searching, stored
 from recollect.training.costs import check_memory
 from recollect.window import THRESHOLD, CellSearch, Search, Searches, find
 
@@ -127,7 +128,7 @@ def window(
     wanted = Searches(tuple(cells.values())).next(stored(store, searching), [])
     with how.logs(store) as logs, closing(how.make(specs if wanted else [])) as executor:
         opened = Store(store, create=True)
-        bad = searching.run(opened, executor, logs)
+        bad = search_cells(searching, opened, executor, logs)
     done = {cell.spec.cell: opened.records(cell=cell.spec.cell, status=DONE) for cell in cells.values()}
     searched = {name: find(name, cell, done[cell.spec.cell]) for name, cell in cells.items()}
     for name in [name for name, one in searched.items() if one is None]:

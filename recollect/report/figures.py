@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from recollect.report.ablation import TABLE
 from recollect.report.axes import empty
 from recollect.report.bands import BANDS
+from recollect.report.compare import COMPARE
 from recollect.report.dynamics import DYNAMICS
 from recollect.report.effects import EFFECTS
 from recollect.report.heatmap import HEATMAP
@@ -23,7 +24,7 @@ from recollect.spec.registry import Registry
 from recollect.window.select import Labelled, Select
 
 KINDS: tuple[FigureKind[Any], ...] = (
-    *(DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, EFFECTS, STRIP, TABLE),
+    *(DYNAMICS, LOSS, INSIDE, LR, BANDS, LENGTHS, WIDTH, PARAMS, HEATMAP, MAP, EFFECTS, STRIP, COMPARE, TABLE),
 )
 FIGURES = Registry("figure", ((kind.name, kind) for kind in KINDS))
 

@@ -40,12 +40,18 @@ class Strip:
 def _value(runs: Runs, title: str) -> Strip:
     found = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.choice is not None]
     several = {label for label, n in Counter(row.label for row in found).items() if n > 1}
+    timed = len({place(run) for run in runs.records if run.is_done}) == 1
     rows = [
-        StripRow(name(row, row.label in several), runs.looks[row.label], row.window, words(row))
+        StripRow(name(row, row.label in several), runs.looks[row.label], row.window, words(row, timed=timed))
         for row in found
         if row.window
     ]
     return Strip(title, tuple(rows))
+
+
+def place(run: Record) -> tuple[object, ...]:
+    """The machine that trained it: times of different machines are not compared."""
+    return tuple(run.provenance.get(key) for key in ("host", "processor", "device"))
 
 
 def name(row: CellRow, apart: bool) -> str:
@@ -54,7 +60,7 @@ def name(row: CellRow, apart: bool) -> str:
     return f"{row.label}, {task}, {model.n_layers} x {model.d_model}" if apart else row.label
 
 
-def words(row: CellRow) -> tuple[str, ...]:
+def words(row: CellRow, *, timed: bool) -> tuple[str, ...]:
     """Window, accuracy at the best rate, steps until solved, sizes, time: what the table has of a model."""
     assert row.window is not None
     assert row.choice is not None
@@ -67,7 +73,7 @@ def words(row: CellRow) -> tuple[str, ...]:
         f"{statistics.median(solved):,.0f}" if solved else "-",
         "unknown" if row.state_size is None else f"{row.state_size:,}",
         "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
-        f"{statistics.median(times):.1f}" if times else "",
+        f"{statistics.median(times):.1f}" if times and timed else "",
     )
 
 

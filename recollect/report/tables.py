@@ -104,8 +104,19 @@ def latex(rows: Sequence[CellRow]) -> str:
     told += f"% in all rows: {shared}\n" if shared else ""
     named = ["layers"] if any("layer" in row.label for row in rows) else []
     frame = frame.drop(columns={*same, *named})
+    return told + pasted(frame)
+
+
+def pasted(frame: pd.DataFrame) -> str:
+    """A LaTeX table of texts that are LaTeX."""
     form = "@{}" + "".join("l" if name in ("model", "task", "window") else "r" for name in frame.columns) + "@{}"
-    return told + frame.to_latex(index=False, escape=False, column_format=form)
+    return frame.to_latex(index=False, escape=False, column_format=form)
+
+
+def escaped(frame: pd.DataFrame) -> pd.DataFrame:
+    """The texts and names of a table as LaTeX."""
+    shown = frame.map(lambda text: str(text).translate(ESCAPES))
+    return shown.rename(columns=lambda name: str(name).translate(ESCAPES))
 
 
 def _printed(row: CellRow) -> list[str]:

@@ -2,6 +2,7 @@
 
 import shutil
 import sqlite3
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,27 +22,32 @@ class Merged:
     different: int
 
 
-def merge(into: Store, other: Path) -> Merged:
-    """Copy what `into` lacks, unknown runs and finished ones that it has not finished, with points, links and files."""
+def merge(into: Store, other: Path, cells: Collection[str] | None = None) -> Merged:
+    """Copy what `into` lacks, unknown runs and finished ones that it has not finished, with points, links and files.
+
+    Of certain cells only the finished runs, without links to studies.
+    """
     source = Store(other)
     if into.path.resolve() == source.path.resolve():
         raise BadInput(f"store merge: {other} is the same store")
     with into.writing():
-        wanted, different = _wanted(into, source), _different(into, source)
+        wanted, different = _wanted(into, source, cells), _different(into, source)
         for run in wanted:  # files first: a finished run of a store has its weights
             if source.folder(run).is_dir():
                 shutil.copytree(source.folder(run), into.folder(run), dirs_exist_ok=True)
-        _copy_rows(into, source, wanted)
+        _copy_rows(into, source, wanted, linked=cells is None)
         into.release()
     source.close()
     return Merged(len(wanted), different)
 
 
-def _wanted(into: Store, source: Store) -> list[str]:
+def _wanted(into: Store, source: Store, cells: Collection[str] | None) -> list[str]:
     """Runs whose spec gives their id: what a stranger's store calls otherwise is not taken over."""
     ours, finished = into.statuses(), source.done() - into.done()
-    sound = [record.id for record in source.records() if record.id == record.spec.id]
-    return [run for run in sound if run not in ours or run in finished]
+    sound = [record for record in source.records() if record.id == record.spec.id]
+    if cells is not None:
+        return [record.id for record in sound if record.cell in cells and record.id in finished]
+    return [record.id for record in sound if record.id not in ours or record.id in finished]
 
 
 def _different(into: Store, source: Store) -> int:
@@ -50,15 +56,16 @@ def _different(into: Store, source: Store) -> int:
     return sum(theirs[run] != result for run, result in ours.items() if run in theirs)
 
 
-def _copy_rows(into: Store, source: Store, wanted: list[str]) -> None:
+def _copy_rows(into: Store, source: Store, wanted: list[str], *, linked: bool) -> None:
     """By the columns' names: an older store reads as if it had this version's schema, but not in its file."""
     with into.transaction():
         for table, key in TABLES.items():
             for run in wanted:
                 into.db.execute(f"DELETE FROM {table} WHERE {key} = ?", (run,))
                 _insert(into, table, source.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (run,)))
-        _insert(into, "study_runs", source.db.execute("SELECT * FROM study_runs ORDER BY rowid"))
-        into.db.execute("DELETE FROM study_runs WHERE run NOT IN (SELECT id FROM runs)")
+        if linked:
+            _insert(into, "study_runs", source.db.execute("SELECT * FROM study_runs ORDER BY rowid"))
+            into.db.execute("DELETE FROM study_runs WHERE run NOT IN (SELECT id FROM runs)")
 
 
 def _insert(into: Store, table: str, rows: sqlite3.Cursor) -> None:

@@ -10,6 +10,7 @@ from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 from recollect.spec.protocols import PROTOCOLS, Fields
+from recollect.spec.sources import is_code
 from recollect.studies.words import Measures, differences, measure
 from recollect.window.tuned import LONG, MOST, USUAL
 
@@ -47,6 +48,7 @@ class Case:
 class Variant:
     """A line of a figure: a mixer, and the fields that make it what its label says; they win over the scale's.
 
+    Several mixers joined by commas are one model, one mixer per layer.
     One that replicates others is trained as they did: by their `protocol`, at their learning rates, whatever the scale
     has; only its sizes are the scale's.
     """
@@ -55,6 +57,10 @@ class Variant:
     fields: Fields = field(default_factory=dict)
     protocol: str = ""
     lrs: tuple[float, ...] = ()
+
+    def layers(self) -> str | list[str]:
+        """Its mixer, or one for each layer where several are joined by commas."""
+        return self.mixer.split(",") if "," in self.mixer else self.mixer
 
 
 def runs_of(design: Design, lrs: int, seeds: int, most: int = MOST) -> tuple[int, int]:
@@ -245,8 +251,8 @@ class Study:
             fields = {key: value for key, value in base.items() if TWINS.get(key) not in wanted.fields}
             fields |= wanted.fields
             protocol = model.protocol or scale.protocol
-            like = "" if label in self.models else wanted.like
-            spec = make_spec(self.task, model.mixer, fields, protocol=protocol, like=like, where=self.name)
+            like = wanted.like if any(map(is_code, model.mixer.split(","))) else ""
+            spec = make_spec(self.task, model.layers(), fields, protocol=protocol, like=like, where=self.name)
             place = f"{setting} {shape}"
             there[label, place] = spec
             other = there.get((self.against(label), place)) if self.against else None

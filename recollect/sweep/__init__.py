@@ -1,6 +1,6 @@
 """Sweeps: planners ask for runs, executors train them, the coordinator writes the store."""
 
 from recollect.sweep.coordinator import RETRIES, Listener, lacking, sweep
-from recollect.sweep.planners import BestRate, Grid, Planner
+from recollect.sweep.planners import Grid, Planner
 
-__all__ = ["RETRIES", "BestRate", "Grid", "Listener", "Planner", "lacking", "sweep"]
+__all__ = ["RETRIES", "Grid", "Listener", "Planner", "lacking", "sweep"]

@@ -109,9 +109,7 @@ def on_this_cpu(spec: RunSpec) -> bool:
 
 def time_run(spec: RunSpec, n_params: int) -> float:
     """Seconds of a whole run, from a few steps and one evaluation, of so many rows as take little time."""
-    from recollect.tasks import make_task
-    from recollect.training.execute import initial_model, prepare
-    from recollect.training.trainer import Trainer
+    from recollect.training.burden import ready
 
     train, task = spec.train, spec.task
     few = max(1, int(LARGEST / (n_params * task.length)))
@@ -119,12 +117,10 @@ def time_run(spec: RunSpec, n_params: int) -> float:
     part = spec.model_copy(
         update={
             "train": train.model_copy(update={"batch_size": batch}),
-            "task": task.model_copy(update={"rows": "fresh", "validation_rows": judged}),
+            "task": task.model_copy(update={"validation_rows": judged}),
         }
     )
-    prepare(part)
-    trainer = Trainer(part, make_task(part.task), initial_model(part))
-    trainer.step()
+    trainer = ready(part)
     start = time.perf_counter()
     for _ in range(STEPS):
         trainer.step()

@@ -7,7 +7,6 @@ from pathlib import Path
 
 from recollect.cli.display.board import duration
 from recollect.cli.display.console import tell
-from recollect.cli.display.searching import Searching
 from recollect.cli.display.watch import describe_case
 from recollect.spec import RunSpec, WholeOptions
 from recollect.spec.compose import flatten
@@ -15,6 +14,7 @@ from recollect.store import NoStore, Record, Store
 from recollect.studies import DESIGNS, Case
 from recollect.sweep.executors.executor import cores
 from recollect.sweep.files import Sweep
+from recollect.sweep.searching import Searching
 from recollect.training.costs import costs
 from recollect.training.processor import advice
 from recollect.window.reading import grouped

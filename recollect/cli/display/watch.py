@@ -11,10 +11,11 @@ from recollect.spec.run import ROLES
 from recollect.spec.watch import Watch
 from recollect.store import Store
 from recollect.studies import Case, Design
-from recollect.sweep import RETRIES, BestRate, Grid, Listener, sweep
+from recollect.sweep import RETRIES, Grid, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
 from recollect.sweep.files import Sweep
 from recollect.training.processor import advice
+from recollect.window.best import BestRate
 
 FOREIGN = ForeignOptions | ForeignTaskOptions
 

@@ -1,0 +1,145 @@
+"""A user's models beside others: windows with a table, accuracy over learning rates, accuracy over widths."""
+
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import pandas as pd
+
+from recollect.report.cells import CellRow, cell_rows
+from recollect.report.kind import FigureKind, Panel, Runs
+from recollect.report.lr import LR
+from recollect.report.strip import STRIP, Strip, steps
+from recollect.report.width import WIDTH, WidthFigure
+from recollect.window import Estimate
+from recollect.window.reading import grouped
+from recollect.window.select import Labelled, by_cell, is_searched
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The figures of which it consists; the first two are of the cells that were searched."""
+
+    strip: Strip
+    lr: Any
+    width: WidthFigure
+
+
+def _value(runs: Runs, title: str) -> Compared:
+    searched = {cell for cell, found in by_cell(runs.records).items() if is_searched(found)}
+    wide = runs.some([(label, record) for label, record in runs.labelled if record.cell in searched])
+    wide = replace(wide, all=wide.labelled)
+    return Compared(STRIP.value(wide, title), LR.value(wide, ""), WIDTH.value(runs, ""))
+
+
+def _panels(value: Compared) -> list[Panel]:
+    """The strip that stands above the learning rates elsewhere is a panel here."""
+    rates = [replace(panel, above=None) for panel in LR.panels(value.lr) if not panel.is_extra]
+    return [*STRIP.panels(value.strip), *(rates if value.strip.rows else []), *WIDTH.panels(value.width)]
+
+
+COMPARE = FigureKind(
+    "compare",
+    value=_value,
+    panels=_panels,
+    charts=lambda page: [page.lr(), page.models("d:O", "width d")],
+    chooses=True,
+    crosses=True,
+    across=2,
+)
+
+
+class Cost(Protocol):
+    """What a training step takes: milliseconds, and the bytes that its backward pass needs."""
+
+    @property
+    def milliseconds(self) -> float: ...
+
+    @property
+    def kept(self) -> int: ...
+
+
+@dataclass(frozen=True)
+class Line:
+    """A model in the table: the cell that was searched, width -> mean accuracy at the best rate, what a step costs."""
+
+    label: str
+    searched: CellRow
+    accuracies: Mapping[int, float]
+    cost: Cost
+
+    @property
+    def steps(self) -> float | None:
+        """Until solved, at the best rate: the median of the seeds that solve it."""
+        choice = self.searched.choice
+        at_best = [run for run in self.searched.done if choice is not None and run.spec.train.lr == choice.lr]
+        solved = [steps(run) for run in at_best if run.outcome == "solved"]
+        return statistics.median(solved) if solved else None
+
+
+def lines(labelled: Labelled, costs: Mapping[str, Cost]) -> list[Line]:
+    """A line per model with a finished search; `costs` by label."""
+    labels = {record.id: label for label, record in labelled}
+    found = []
+    for label, rows in grouped((row.label, row) for row in cell_rows([run for _, run in labelled], labels)).items():
+        ordered = sorted(rows, key=lambda row: row.spec.model.d_model)
+        accuracies = {row.spec.model.d_model: row.choice.mean for row in ordered if row.choice is not None}
+        searched = [row for row in rows if is_searched(row.done) and row.window is not None]
+        found += [Line(label, row, accuracies, costs[label]) for row in searched[:1]]
+    return found
+
+
+def table(found: Sequence[Line]) -> pd.DataFrame:
+    """Numbers, a row per model."""
+    rows = []
+    for line in found:
+        window = line.searched.window
+        assert window is not None
+        low, high = (None if edge is None else 10**edge.value for edge in (window.lower, window.upper))
+        width = window.width
+        wide = (None, None, None) if width is None else (width.value, width.low, width.high)
+        rows.append(
+            {
+                "model": line.label,
+                **dict(zip(("window_low", "window_high"), (low, high), strict=True)),
+                **dict(zip(("decades", "decades_low", "decades_high"), wide, strict=True)),
+                "best_lr": window.best_lr,
+                **{f"accuracy_{width}": mean for width, mean in line.accuracies.items()},
+                "steps": line.steps,
+                "ms": round(line.cost.milliseconds, 3),
+                "kept_mb": round(line.cost.kept / 1e6, 3),
+                "state": line.searched.state_size,
+                "params": line.searched.n_params,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def in_words(found: Sequence[Line]) -> pd.DataFrame:
+    """The same as readers see it, every cell a text."""
+    widths = sorted({width for line in found for width in line.accuracies})
+    return pd.DataFrame([_words(line, widths) for line in found])
+
+
+def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
+    row, window = line.searched, line.searched.window
+    assert window is not None
+    edges = (
+        "-" if window.lower is None or window.upper is None else " to ".join(map(_rate, (window.lower, window.upper)))
+    )
+    return {
+        "model": line.label,
+        "window": edges,
+        "decades (90 %)": "none" if window.width is None else f"{window.width.value:.2f} ({window.width.interval()})",
+        **{f"d={d}": f"{line.accuracies[d]:.1%}" if d in line.accuracies else "-" for d in widths},
+        "steps": "-" if line.steps is None else f"{line.steps:,.0f}",
+        "ms": f"{line.cost.milliseconds:.1f}",
+        "MB": f"{line.cost.kept / 1e6:.1f}",
+        "state": "unknown" if row.state_size is None else f"{row.state_size:,}",
+        "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
+    }
+
+
+def _rate(edge: Estimate) -> str:
+    return f"{10**edge.value:.2g}"
