@@ -134,6 +134,7 @@ def test_the_page_on_python_runs(
     for told, used in quick.items():
         assert told in text
         text = text.replace(told, used)
+    text = text.replace('"my.py:Mixer", ', '"gla", against=["attention"], scale="smoke", max_runs=2, ')
     exec(text, {})
     assert "mamba at 0.001: " not in capsys.readouterr().out  # all were done before anybody listened
-    assert len(recollect.results()) == 8 + 2
+    assert len(recollect.results()) == 8 + 2 + 2 * 9

@@ -9,10 +9,9 @@ import pandas as pd
 
 from recollect.report.cells import CellRow, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
-from recollect.report.lr import LR
+from recollect.report.lr import LR, bounds_of
 from recollect.report.strip import STRIP, Strip, steps
 from recollect.report.width import WIDTH, WidthFigure
-from recollect.window import Estimate
 from recollect.window.reading import grouped
 from recollect.window.select import Labelled, by_cell, is_searched
 
@@ -85,7 +84,7 @@ def lines(labelled: Labelled, costs: Mapping[str, Cost]) -> list[Line]:
     for label, rows in grouped((row.label, row) for row in cell_rows([run for _, run in labelled], labels)).items():
         ordered = sorted(rows, key=lambda row: row.spec.model.d_model)
         accuracies = {row.spec.model.d_model: row.choice.mean for row in ordered if row.choice is not None}
-        searched = [row for row in rows if is_searched(row.done) and row.window is not None]
+        searched = [row for row in rows if is_searched(row.done)]
         found += [Line(label, row, accuracies, costs[label]) for row in searched[:1]]
     return found
 
@@ -94,17 +93,16 @@ def table(found: Sequence[Line]) -> pd.DataFrame:
     """Numbers, a row per model."""
     rows = []
     for line in found:
-        window = line.searched.window
-        assert window is not None
-        low, high = (None if edge is None else 10**edge.value for edge in (window.lower, window.upper))
-        width = window.width
+        bounds = bounds_of(line.searched.window)
+        low, high = (None, None) if bounds is None else (10**edge.value for edge in bounds)
+        width = line.searched.window.width if line.searched.window is not None else None
         wide = (None, None, None) if width is None else (width.value, width.low, width.high)
         rows.append(
             {
                 "model": line.label,
                 **dict(zip(("window_low", "window_high"), (low, high), strict=True)),
                 **dict(zip(("decades", "decades_low", "decades_high"), wide, strict=True)),
-                "best_lr": window.best_lr,
+                "best_lr": line.searched.choice.lr if line.searched.choice is not None else None,
                 **{f"accuracy_{width}": mean for width, mean in line.accuracies.items()},
                 "steps": line.steps,
                 "ms": round(line.cost.milliseconds, 3),
@@ -123,15 +121,11 @@ def in_words(found: Sequence[Line]) -> pd.DataFrame:
 
 
 def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
-    row, window = line.searched, line.searched.window
-    assert window is not None
-    edges = (
-        "-" if window.lower is None or window.upper is None else " to ".join(map(_rate, (window.lower, window.upper)))
-    )
+    row, bounds = line.searched, bounds_of(line.searched.window)
     return {
         "model": line.label,
-        "window": edges,
-        "decades (90 %)": "none" if window.width is None else f"{window.width.value:.2f} ({window.width.interval()})",
+        "window": "-" if bounds is None else " to ".join(f"{10**edge.value:.2g}" for edge in bounds),
+        "decades (90 %)": "-" if row.window is None else "none" if bounds is None else str(row.window.width),
         **{f"d={d}": f"{line.accuracies[d]:.1%}" if d in line.accuracies else "-" for d in widths},
         "steps": "-" if line.steps is None else f"{line.steps:,.0f}",
         "ms": f"{line.cost.milliseconds:.1f}",
@@ -139,7 +133,3 @@ def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
         "state": "unknown" if row.state_size is None else f"{row.state_size:,}",
         "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
     }
-
-
-def _rate(edge: Estimate) -> str:
-    return f"{10**edge.value:.2g}"

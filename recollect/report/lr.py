@@ -116,7 +116,7 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
     axes.set_xlim(*outermost(tested))
     for place, series in enumerate(value.series):
         _draw_series(series, 10 ** (DODGE * (place - (len(value.series) - 1) / 2)), axes)
-    if len(value.series) == 1 and (bounds := _bounds(value.series[0].window)) is not None:
+    if len(value.series) == 1 and (bounds := bounds_of(value.series[0].window)) is not None:
         lower, upper = bounds
         colour = value.series[0].look.colour
         axes.axvspan(10**lower.value, 10**upper.value, color=colour, alpha=0.07, linewidth=0, zorder=0)
@@ -172,7 +172,7 @@ def outermost(tested: Sequence[float]) -> tuple[float, float]:
     return min(first, min(tested) / 1.25), max(last, max(tested) * 1.25)
 
 
-def _bounds(window: Window | None) -> tuple[Estimate, Estimate] | None:
+def bounds_of(window: Window | None) -> tuple[Estimate, Estimate] | None:
     """The edges of a window that there is."""
     if window is None or window.lower is None or window.upper is None:
         return None
@@ -211,11 +211,7 @@ def draw_alone(value: LRFigure, axes: Axes) -> None:
 def draw_words(window: Window | None, y: float, axes: Axes) -> None:
     """The width of a window in words, at the right of its bar."""
     if window is not None:
-        words = (
-            f"none: {window.flags[0]}"
-            if window.width is None
-            else f"{window.width.value:.2f} ({window.width.interval()})"
-        )
+        words = f"none: {window.flags[0]}" if window.width is None else str(window.width)
         side = ("axes fraction", "data")
         axes.annotate(words, (1.05, y), xycoords=side, va="center", fontsize="small", color=INK)
 
@@ -241,7 +237,7 @@ def draw_bars(windows: Mapping[str, tuple[Window | None, Look]], axes: Axes, thi
     axes.set_ylim(len(windows) - 0.4, -0.6)
     first, last = axes.get_xlim()
     for y, (window, look) in enumerate(windows.values()):
-        if (bounds := _bounds(window)) is None:
+        if (bounds := bounds_of(window)) is None:
             continue
         axes.plot(
             [10**edge.value for edge in bounds], [y, y], color=look.colour, linewidth=thick, solid_capstyle="butt"

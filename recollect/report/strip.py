@@ -68,7 +68,7 @@ def words(row: CellRow, *, timed: bool) -> tuple[str, ...]:
     solved = [steps(run) for run in at_best if run.outcome == "solved"]
     times = [1e3 * run.seconds / steps(run) for run in row.done if run.seconds and steps(run)]
     return (
-        "none" if width is None else f"{width.value:.2f} ({width.interval()})",
+        "none" if width is None else str(width),
         f"{row.choice.mean:.1%}",
         f"{statistics.median(solved):,.0f}" if solved else "-",
         "unknown" if row.state_size is None else f"{row.state_size:,}",

@@ -52,6 +52,10 @@ class Estimate:
         """`1.32 to 1.74`, or `1.32 or more`."""
         return f"{self.low:.2f} " + ("or more" if math.isinf(self.high) else f"to {self.high:.2f}")
 
+    def __str__(self) -> str:
+        """`1.50 (1.32 to 1.74)`."""
+        return f"{self.value:.2f} ({self.interval()})"
+
 
 @dataclass(frozen=True)
 class Window:

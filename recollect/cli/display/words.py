@@ -16,7 +16,7 @@ def edge(found: Estimate | None) -> str:
 
 def decades(found: Estimate | None) -> str:
     """A width with its interval."""
-    return "no window" if found is None else f"{found.value:.2f} ({found.interval()})"
+    return "no window" if found is None else str(found)
 
 
 def probability(share: float) -> str:
