@@ -23,6 +23,7 @@ from recollect.cli.options import (
     whole,
 )
 from recollect.cli.options.executor import How
+from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import StudyName
 from recollect.cli.options.watch import watch_of
 from recollect.errors import BadInput
@@ -72,6 +73,20 @@ class Changed:
         return Changes(fields, self.mixers, self.widths, self.lrs, self.seeds, self.like)
 
 
+@dataclass(frozen=True)
+class Order:
+    """What was asked for: the runs of a study or a file, by whom, from where to where."""
+
+    study: Study | None
+    what: Sweep
+    how: How
+    store: Path
+    out: Path
+    printed: Printed
+    choice: str
+    dry_run: bool
+
+
 def run(
     study: StudyName,
     /,
@@ -103,6 +118,7 @@ def run(
     diagnostics: Diagnostics = False,
     store: StorePath = DEFAULT,
     out: Annotated[Path, Parameter(help="the folder for a study's figure")] = Path("figures"),
+    printed: Printed = Printed(),  # noqa: B008
 ) -> int:
     """Run a study: train what is missing, go on with what was stopped, judge its claims, draw the figure.
 
@@ -137,6 +153,7 @@ def run(
         brought = [name.removeprefix("+") for names in changes.mixers for name in names.split(",")]
         roles(brought, changes.like, f"run {study}")
         choice = told(found.scales[scale or "laptop"].protocol, found.task, brought, changes.like)
+    check_print(found, printed, study)
     check_folder(out)
     check_counts(designed, limit, max_runs)
     chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)
@@ -148,47 +165,33 @@ def run(
         tell(f"shard {part} of {what.name}: all its runs are done" if not chosen else after_shards(part, store))
         if not chosen:
             return 0
+    order = Order(found, what, how, path, out, printed, choice, dry_run)
     if designed == "window":
         if probe:
             raise BadInput("--probe: a search does not look inside; add --design best or --design every")
-        cells = what.tuned(chosen, max_runs)
-        return search(found, what, cells, how, path, out, choice, dry_run=dry_run)
+        return search(order, what.tuned(chosen, max_runs))
     watch = watch_of([case.spec for case in chosen], inside, diagnostics)
-    return train(found, what, chosen, designed, how, path, out, limit, watch, choice, dry_run=dry_run)
+    return train(order, chosen, designed, limit, watch)
 
 
-def train(
-    study: Study | None,
-    what: Sweep,
-    chosen: list[Case],
-    design: Design,
-    how: How,
-    path: Path,
-    out: Path,
-    limit: int | None,
-    watch: Watch | None,
-    choice: str,
-    *,
-    dry_run: bool,
-) -> int:
+def train(order: Order, chosen: list[Case], design: Design, limit: int | None, watch: Watch | None) -> int:
     """Train what is missing of the chosen runs."""
-    todo = missing(chosen, path, watch)
+    todo, how = missing(chosen, order.store, watch), order.how
     if limit is not None:
         left_out = {case.spec.id for case in todo[limit:]}
         chosen, todo = [case for case in chosen if case.spec.id not in left_out], todo[:limit]
     specs = [case.spec for case in todo]
-    if dry_run:
+    if order.dry_run:
         from recollect.cli.display.dry import report
 
-        report(what, chosen, todo, path, how.at_once(specs))
+        report(order.what, chosen, todo, order.store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_here(specs, how.elsewhere, choice)
-    with how.logs(path) as logs, closing(how.make(specs)) as executor:
-        opened = Store(path, create=True)
-        bad = train_cases(what, chosen, todo, opened, executor, design, watch, logs)
-    if study is not None:
-        draw(study, what.scale, opened, out)
+    preflight_here(specs, how.elsewhere, order.choice)
+    with how.logs(order.store) as logs, closing(how.make(specs)) as executor:
+        opened = Store(order.store, create=True)
+        bad = train_cases(order.what, chosen, todo, opened, executor, design, watch, logs)
+    draw(order, opened)
     return 1 if bad else 0
 
 
@@ -216,26 +219,35 @@ def after_shards(part: Shard, store: Path) -> str:
     return f"shard {part}, in {part.store(store)}; after the last: {merge}, then the same command without --shard"
 
 
-def search(
-    study: Study | None, what: Sweep, cells: Cells, how: How, path: Path, out: Path, choice: str, *, dry_run: bool
-) -> int:
+def search(order: Order, cells: Cells) -> int:
     """The same by search: the cells' windows, then the seeds at their best rates."""
-    searching, specs = Searching(what.name, what.scale, cells, whole=True), [cell.spec for _, cell in cells]
-    known = stored(path, searching)
-    if dry_run:
+    what, how, specs = order.what, order.how, [cell.spec for _, cell in cells]
+    searching = Searching(what.name, what.scale, cells, whole=True)
+    known = stored(order.store, searching)
+    if order.dry_run:
         from recollect.cli.display.dry import report_search
 
-        report_search(what, searching, known, path, how.at_once(specs))
+        report_search(what, searching, known, order.store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
-    preflight_here(specs, how.elsewhere, choice)
+    preflight_here(specs, how.elsewhere, order.choice)
     wanted = any(cell.next(known, []) for _, cell in cells)
-    with how.logs(path) as logs, closing(how.make(specs if wanted else [])) as executor:
-        opened = Store(path, create=True)
+    with how.logs(order.store) as logs, closing(how.make(specs if wanted else [])) as executor:
+        opened = Store(order.store, create=True)
         bad = search_cells(searching, opened, executor, logs)
-    if study is not None:
-        draw(study, what.scale, opened, out)
+    draw(order, opened)
     return 1 if bad else 0
+
+
+def check_print(study: Study | None, printed: Printed, name: str) -> None:
+    """Refuse a wish that a study's figure cannot fulfil; the figure's code is loaded only where there is a wish."""
+    if printed == Printed():
+        return
+    if study is None:
+        raise BadInput(f"run {name}: a sweep file has no figure to print; `recollect report` draws its runs")
+    from recollect.report.figures import FIGURES
+
+    FIGURES.find(study.figure).check(printed.read().panels)
 
 
 def check_counts(design: Design, limit: int | None, max_runs: int | None) -> None:
@@ -250,8 +262,10 @@ def check_counts(design: Design, limit: int | None, max_runs: int | None) -> Non
         raise BadInput(f"--max-runs: must be at least 1 (got {max_runs})")
 
 
-def draw(study: Study, scale: str, store: Store, out: Path) -> None:
-    """What the paper's claims on it come to, its figure, and the page of the whole store."""
+def draw(order: Order, store: Store) -> None:
+    """Of a study: what the paper's claims on it come to, its figure, and the page of the whole store."""
+    if (study := order.study) is None:
+        return
     from recollect.claims import CLAIMS, OWN, ledger
     from recollect.cli.claims import print_verdicts
     from recollect.cli.display.effects import effects_table
@@ -261,14 +275,14 @@ def draw(study: Study, scale: str, store: Store, out: Path) -> None:
     from recollect.report.kind import Runs
     from recollect.report.write import write_report
 
-    contents = Contents(store)
+    contents, scale = Contents(store), order.what.scale
     for claims in (CLAIMS, OWN):
         found = ledger(contents, studies=(study.name,), claims=claims)
         print_verdicts([one for one in found if one.evidence.scale == scale], long=True)
     if study.figure == "effects":
         console().print(effects_table(study_effects(Runs.of(contents.labelled(study.name, scale), scale))))
-    print_figure(draw_study(study, scale, contents, out))
-    (page,) = write_report(contents, out, ("html",), claims=claim_rows(ledger(contents)))
+    print_figure(draw_study(study, scale, contents, order.out, order.printed.read()))
+    (page,) = write_report(contents, order.out, ("html",), claims=claim_rows(ledger(contents)))
     print(f"report: {page}")
 
 

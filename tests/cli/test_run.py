@@ -253,3 +253,20 @@ def test_bad_input_is_one_sentence_and_nothing_is_written(capsys: Capsys, tmp_pa
     assert err.startswith("recollect: ")
     assert err.count("\n") == 1
     assert {file.name for file in tmp_path.iterdir()} == {"sweep.yaml"}
+
+
+def test_a_studys_figure_is_printed_as_asked(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["run", "demo", "--scale", "smoke", "--executor", "inline", "--store", str(tmp_path / "r.db")]
+    printed = ["--width", "3.25", "--height", "2", "--no-title", "--no-note"]
+    assert call(capsys, *words, "--out", str(tmp_path), *printed)[0] == 0
+    svg = (tmp_path / "demo.svg").read_text()
+    assert 'width="234pt" height="144pt"' in svg
+    code, _, err = call(capsys, *words, "--panel", "sky")
+    assert (code, "has no 'sky'" in err) == (2, True)
+
+
+def test_a_sweep_file_has_no_figure_to_print(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "s.yaml"
+    file.write_text("task: mqar\nmixer: attention\nlr: 1e-3\n")
+    code, _, err = call(capsys, "run", str(file), "--width", "3")
+    assert (code, "has no figure to print" in err) == (2, True)
