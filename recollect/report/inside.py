@@ -3,6 +3,7 @@
 First the values, then their drawing.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal, get_args
@@ -18,6 +19,7 @@ from recollect.report.style import INK, looks
 from recollect.store import Record
 
 Faded = Literal["mixing", "gradient"]
+When = Literal["before", "after"]
 
 
 @dataclass(frozen=True)
@@ -86,15 +88,31 @@ def draw_scores(value: Inside, axes: Axes) -> None:
     axes.set_ylim(-0.02, 1.04)
 
 
-def draw_fades(value: Inside, kind: Faded, axes: Axes) -> None:
-    """Relative to the token before; solid after training, dashed before it."""
-    shown = looks([(line.label, line.mixer) for line in value.fades[kind]])
-    for line in value.fades[kind]:
-        for values, style in ((line.before, "--"), (line.after, "-")):
-            size = np.where(values > 0, values, np.nan) / (values[1] if values[1] > 0 else 1)
-            axes.plot(size[1:], color=shown[line.label].colour, linestyle=style, linewidth=1.0)
-    what = "|M| at a distance" if kind == "mixing" else "gradient of the loss, distance to the query"
-    axes.set(xlabel="tokens between (dashed: before training)", ylabel=what, title=value.dynamics.title, yscale="log")
+def draw_fades(value: Inside, kind: Faded, when: When, axes: Axes) -> None:
+    """A line a model, the median of its runs, relative to the nearest token; before and after share their scale."""
+    lines = value.fades[kind]
+    shown = looks([(line.label, line.mixer) for line in lines])
+    medians = {moment: median_fades(lines, moment) for moment in get_args(When)}
+    for label, values in medians[when].items():
+        axes.plot(values, color=shown[label].colour, linestyle=shown[label].line, linewidth=1.2)
+    everything = np.concatenate([values for found in medians.values() for values in found.values()])
+    axes.set(
+        xlabel="tokens between" if kind == "mixing" else "tokens between it and the query",
+        ylabel="|M|" if kind == "mixing" else "gradient of the loss",
+        title=", ".join(filter(None, (value.dynamics.title, f"{when} training"))),
+        yscale="log",
+        ylim=(np.nanmin(everything) / 1.5, np.nanmax(everything) * 1.5),
+    )
+
+
+def median_fades(lines: Sequence[FadeLine], when: When) -> dict[str, NDArray[np.float64]]:
+    """Label -> the median over its runs at every distance, each relative to the nearest token; nan where nothing is."""
+    found: dict[str, list[NDArray[np.float64]]] = {}
+    for line in lines:
+        values = line.before if when == "before" else line.after
+        sized = np.where(values > 0, values, np.nan) / (values[1] if values[1] > 0 else 1)
+        found.setdefault(line.label, []).append(sized[1:])
+    return {label: np.median(runs, axis=0) for label, runs in found.items()}
 
 
 def with_scores(value: Inside) -> list[Panel]:
@@ -105,8 +123,13 @@ def with_scores(value: Inside) -> list[Panel]:
 
 def all_panels(value: Inside) -> list[Panel]:
     """The same, and what fades."""
-    fades = [Panel(partial(draw_fades, value, kind), kind) for kind, lines in value.fades.items() if lines]
-    return [*with_scores(value), *fades]
+    fades = [
+        Panel(partial(draw_fades, value, kind, when), kind)
+        for kind, lines in value.fades.items()
+        if lines
+        for when in get_args(When)
+    ]
+    return [*(replace(panel, is_wide=True) for panel in with_scores(value)), *fades]
 
 
 LOSS = FigureKind(
@@ -119,4 +142,4 @@ LOSS = FigureKind(
     across=1,
     parts=(*MEASURES, "scores"),
 )
-INSIDE = replace(LOSS, name="inside", panels=all_panels, parts=(*LOSS.parts, *get_args(Faded)))
+INSIDE = replace(LOSS, name="inside", panels=all_panels, across=2, parts=(*LOSS.parts, *get_args(Faded)))

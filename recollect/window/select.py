@@ -94,13 +94,16 @@ def by_label(labelled: Labelled) -> dict[str, list[Record]]:
 def choose(records: Sequence[Record], select: Select = "validation") -> Choice | None:
     """One cell at the learning rate with the best mean accuracy over seeds; the middle one among equals.
 
-    Where a search chose the rate, the runs that were added there for the accuracy tell it alone. None where no run is
-    finished.
+    Rates are compared over the seeds that all of them have, if there are some: one lucky seed does not beat the mean of
+    three. Where a search chose the rate, the runs that were added there for the accuracy tell it alone. None where no
+    run is finished.
     """
     rates = by_lr(for_accuracy(finished(records)))
     if not rates:
         return None
-    means = {lr: statistics.fmean(accuracy(run, select) for run in runs) for lr, runs in rates.items()}
+    shared = set.intersection(*({run.spec.seed for run in runs} for runs in rates.values()))
+    alike = {lr: [run for run in runs if not shared or run.spec.seed in shared] for lr, runs in rates.items()}
+    means = {lr: statistics.fmean(accuracy(run, select) for run in runs) for lr, runs in alike.items()}
     best = [lr for lr, mean in means.items() if mean == max(means.values())]
     lr = best[(len(best) - 1) // 2]
     runs = rates[lr]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recollect.report import draw_figure
-from recollect.report.inside import inside
+from recollect.report.inside import FadeLine, inside, median_fades
 from recollect.report.kind import Runs
 from recollect.report.matrices import draw_matrices, stored_matrices
 from recollect.report.probes import probe_cards
@@ -42,7 +42,17 @@ def test_the_figure_has_scores_of_the_runs_that_were_looked_into(contents: Conte
     np.testing.assert_array_equal(found.fades["mixing"][0].after, looks["1 fades"][12])
 
 
-@pytest.mark.parametrize(("kind", "panels"), [("loss", 3), ("inside", 5)])
+def test_what_fades_is_the_median_of_a_models_runs_relative_to_the_nearest_token() -> None:
+    before, after = np.array([9.0, 2.0, 1.0]), np.array([9.0, 4.0, 4.0])
+    lines = [FadeLine("a", "mamba", factor * before, after) for factor in (1, 5, 3)]
+    lines += [FadeLine("a", "mamba", before * [1, 1, 3], after), FadeLine("b", "mamba", after, 0 * after)]
+    found = median_fades(lines, "before")
+    np.testing.assert_allclose(found["a"], [1, 0.5])
+    np.testing.assert_allclose(found["b"], [1, 1])
+    assert np.isnan(median_fades(lines, "after")["b"]).all()
+
+
+@pytest.mark.parametrize(("kind", "panels"), [("loss", 3), ("inside", 7)])
 def test_figures_show_loss_accuracy_and_scores_together(contents: Contents, kind: str, panels: int) -> None:
     figure = draw_figure(kind, contents.labelled("fig6", "laptop"), "a title", "laptop")
     assert sum(axes.get_visible() for axes in figure.axes) == panels

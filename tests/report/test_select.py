@@ -86,3 +86,21 @@ def test_a_report_chooses_as_it_is_asked(rows: str, lr: float, mean: float, tmp_
     assert f"is chosen on {rows} rows" in (out / "report.html").read_text()
     for file in ("table2.svg", "report.html"):
         assert ("lr chosen on" in (out / file).read_text()) == (rows == "test")
+
+
+def test_one_lucky_seed_does_not_beat_the_seeds_of_another_rate() -> None:
+    """Which is what the other seeds at the best rate of the first one would otherwise be judged by."""
+    first = [told(0.1, 1, 0.9, 0.9), told(0.2, 1, 0.9, 0.9), told(0.3, 1, 0.8, 0.8)]
+    chosen = choose(first)
+    assert chosen is not None
+    assert chosen.lr == 0.1
+    after = choose([*first, told(0.1, 2, 0.7, 0.7), told(0.1, 3, 0.5, 0.5)])
+    assert after is not None
+    assert (after.lr, after.seeds) == (0.1, (1, 2, 3))
+    assert after.mean == pytest.approx(0.7)
+
+
+def test_rates_without_a_common_seed_are_compared_by_what_they_have() -> None:
+    choice = choose([told(0.1, 1, 0.6, 0.6), told(0.1, 2, 0.8, 0.8), told(0.2, 3, 0.75, 0.75)])
+    assert choice is not None
+    assert choice.lr == 0.2
