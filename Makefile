@@ -1,4 +1,4 @@
-.PHONY: setup demo test prove bench bench-compare results lint browser
+.PHONY: setup demo test prove bench bench-compare results docs lint browser
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.stamp
@@ -39,6 +39,9 @@ bench-compare: $(STAMP)  ## another commit's step beside this one's: REF=<commit
 
 results: $(STAMP)  ## docs/results.md and its pictures, from the kept stores
 	$(BIN)/python -m results.page
+
+docs: $(STAMP)  ## docs/api, pages of the Python API from the docstrings
+	$(BIN)/python -m docs.build docs/api
 
 demo: $(STAMP)  ## a small real study, ending with its figure and the report page
 	$(BIN)/recollect run demo --store demo/recollect.db --out demo

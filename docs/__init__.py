@@ -1,0 +1,1 @@
+"""Pages to read, and how those of the API are made."""
