@@ -47,13 +47,13 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_there_is_an_example_of_everything_that_can_be_brought() -> None:
     assert {file.name for file in EXAMPLES} == {
-        *("my_mixer.py", "my_gru.py", "my_layer.py", "my_model.py", "my_task.py")
+        *("my_mixer.py", "my_gru.py", "my_layer.py", "my_model.py", "my_llama.py", "my_task.py")
     }
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
 def test_every_command_of_every_example_works(words: list[str]) -> None:
-    if "my_layer" in " ".join(words) or "my_model" in " ".join(words):
+    if "my_layer" in " ".join(words) or "my_llama" in " ".join(words):
         pytest.importorskip("transformers", reason="transformers is not installed: pip install transformers")
     with pytest.raises(SystemExit) as end:
         main([*words, *QUICK[words[0]]])
