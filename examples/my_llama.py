@@ -1,4 +1,4 @@
-"""A whole model of another library: from token ids to logits, here a Llama of transformers (`pip install transformers`).
+"""A whole model of another library: from token ids to logits, a Llama of transformers (`pip install transformers`).
 
 recollect check examples/my_llama.py:build
 recollect train mqar --model examples/my_llama.py:build --lr 1e-3 --n-layers 2

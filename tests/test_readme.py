@@ -14,6 +14,8 @@ TEXT = "".join((ROOT / name).read_text() for name in ("README.md", "docs/studies
 BLOCKS = re.findall(r"```(\w+)\n(.*?)```", TEXT, re.DOTALL)
 LINES = [line for kind, body in BLOCKS if kind == "sh" for line in body.splitlines() if line]
 COMMANDS = [shlex.split(line, comments=True)[1:] for line in LINES if line.startswith("recollect ")]
+(CODE,) = (body for kind, body in BLOCKS if kind == "python")
+EXAMPLE = CODE.replace('"model.n_layers": 2', '"model.n_layers": 2, "train.steps": 2')
 TWO_STEPS = ["--steps", "2", "--set", "task.validation_rows=8"]
 QUICK = {"train": TWO_STEPS, "window": [*TWO_STEPS, "--executor", "inline"], "run": ["--scale", "smoke"]}
 
@@ -34,8 +36,7 @@ def test_every_command_works(words: list[str]) -> None:
 
 
 def test_the_python_example_works() -> None:
-    (code,) = (body for kind, body in BLOCKS if kind == "python")
-    exec(code.replace('"model.n_layers": 2', '"model.n_layers": 2, "train.steps": 2'), {})
+    exec(EXAMPLE, {})
 
 
 def test_every_make_target_exists() -> None:
