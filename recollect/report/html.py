@@ -15,6 +15,11 @@ from recollect.report.page import Page
 from recollect.report.style import OUTCOMES, outcome_colour
 
 TEMPLATES = Path(__file__).parent / "templates"
+SCRIPTS = (
+    *("data", "windows", "rows", "charts", "save", "walk", "filters"),
+    *("tables", "columns", "claims", "compare", "detail", "start"),
+)
+"""What the page does, one thing a file; they become one script and share its names."""
 
 
 def html(page: Page) -> str:
@@ -23,13 +28,20 @@ def html(page: Page) -> str:
         loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     template = environment.get_template("report.html.j2")
-    parts = {name: Markup((TEMPLATES / f"report.{name}").read_text()) for name in ("css", "js")}
-    parts["js"] = parts["js"].replace("OUTCOMES", Markup(json.dumps(list(OUTCOMES))))  # their order is said once
+    parts = {
+        "css": Markup((TEMPLATES / "report.css").read_text()),
+        "js": Markup("\n".join((TEMPLATES / f"{name}.js").read_text() for name in SCRIPTS)),
+        "vega": Markup(vega()),
+        "data": embedded(data(page)),
+    }
+    return template.render(page=page, tally=tally, outcome_colour=outcome_colour, **parts)
+
+
+def data(page: Page) -> dict[str, Any]:
+    """What the scripts of a page draw from."""
     studies = [{name: value for name, value in vars(study).items() if name != "runs"} for study in page.studies]
     plain = {"cells": page.cells, "runs": page.runs, "studies": studies, "colours": page.colours, "charts": page.charts}
-    return template.render(
-        page=page, data=embedded(plain), vega=Markup(vega()), tally=tally, outcome_colour=outcome_colour, **parts
-    )
+    return plain | {"outcomes": list(OUTCOMES)}
 
 
 def embedded(value: Any) -> Markup:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from recollect.cli import main
-from recollect.report.html import html
+from recollect.report.html import SCRIPTS, TEMPLATES, html
 from recollect.report.page import POINTS, ClaimRow, Page, page, thinned
 from recollect.report.style import OUTCOMES
 from recollect.report.write import write_report
@@ -155,7 +155,13 @@ def test_every_string_is_escaped(tmp_path: Path) -> None:
 
 
 def test_the_page_knows_the_order_of_outcomes(tmp_path: Path) -> None:
-    assert f"const ORDER = {json.dumps(list(OUTCOMES))};" in html(page_of(empty(tmp_path / "s.db")))
+    assert data_in(html(page_of(empty(tmp_path / "s.db"))))["outcomes"] == list(OUTCOMES)
+
+
+def test_every_script_is_on_the_page_once(tmp_path: Path) -> None:
+    text = html(page_of(empty(tmp_path / "s.db")))
+    assert sorted(SCRIPTS) == sorted(file.stem for file in TEMPLATES.glob("*.js"))
+    assert [text.count((TEMPLATES / f"{name}.js").read_text()) for name in SCRIPTS] == [1] * len(SCRIPTS)
 
 
 def test_the_page_asks_for_nothing_from_the_network(tmp_path: Path) -> None:
