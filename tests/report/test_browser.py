@@ -267,17 +267,22 @@ def wait_for(folder: Path, pattern: str, count: int) -> None:
         time.sleep(0.05)
 
 
-def test_claims_are_sorted_and_searched(tab: Browser, tmp_path: Path) -> None:
+@pytest.mark.parametrize("width", [1280, 390])
+def test_claims_are_sorted_and_searched_on_a_desk_and_a_phone(width: int, tab: Browser, tmp_path: Path) -> None:
     claims = [
-        ClaimRow(n, f"statement {n}", "its number", word, "ours", "laptop")
+        ClaimRow(n, f"statement {n}", "its number", word, "window 1.00 decades (0.68 to 1.32); " * 9, "laptop " * 9)
         for n, word in ((2, "open"), (10, "supported"))
     ]
     store = Store(fill(tmp_path / "s.db", records_of(lrs=LRS[4:5]), "demo"))
     (file,) = write_report(Contents(store), tmp_path, ["html"], claims=claims)
     store.close()
-    tab.view(1280, 900)
+    tab.view(width, 900)
     tab.open(file)
     tab.evaluate("document.querySelector('#claims table').id = 'them'")
+    inner, outer = tab.evaluate(
+        "(box => [box.scrollWidth, box.clientWidth])(document.querySelector('#claims .scroll'))"
+    )
+    assert inner <= outer
     tab.click("#them th:nth-child(4) button")
     tab.click("#them th:nth-child(4) button")
     assert column(tab, "them", 0) == ["10", "2"]

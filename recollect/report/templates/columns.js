@@ -12,7 +12,7 @@ const CELL_COLUMNS = [
   ["cell", (cell) => button(cell.id, () => open(cell.id), `Open cell ${cell.id}, ${cell.label}`), false, (cell) => cell.id],
   ["model", model, false, (cell) => cell.label], ["task", (cell) => cell.task], ["d", (cell) => cell.d, true], ["layers", (cell) => cell.layers, true],
   ["test accuracy", (cell) => percent(cell.mean), true, (cell) => cell.mean], ["sd", (cell) => (cell.sd == null ? "" : (100 * cell.sd).toFixed(1)), true, (cell) => cell.sd],
-  ["min to max", (cell) => (cell.mean == null ? "" : `${percent(cell.low)} to ${percent(cell.high)}`), true, (cell) => cell.low],
+  ["min to max", (cell) => (cell.mean == null ? "" : `${(100 * cell.low).toFixed(1)} to ${percent(cell.high)}`), true, (cell) => cell.low],
   ["seeds", (cell) => cell.n ?? "", true], ["best lr", (cell) => short(cell.lr), true, (cell) => cell.lr], ["window", (cell) => cell.window, false, (cell) => cell.decades],
   ["runs done", (cell) => `${cell.done} of ${cell.runs}`, true, (cell) => cell.done],
 ];

@@ -23,9 +23,8 @@ function fill(table, columns, rows, sort) {
     if (isNumber) at.className = "number";
     if (!sort) at.textContent = name;
     else {
-      const isHere = sort.place === place;
-      at.setAttribute("aria-sort", !isHere ? "none" : sort.down ? "descending" : "ascending");
-      at.append(button(name + (isHere ? (sort.down ? " \u25bc" : " \u25b2") : ""), () => sort.by(place), `Sort by ${name}`));
+      at.setAttribute("aria-sort", sort.place !== place ? "none" : sort.down ? "descending" : "ascending");
+      at.append(button(name, () => sort.by(place), `Sort by ${name}`));
     }
     line.append(at);
   });

@@ -49,9 +49,9 @@ function panelRows(chosen) {
     const place = new Map();
     for (const run of own) {
       const cell = cells[run.cell];
-      if (!place.has(run.cell)) place.set(run.cell, place.size);
-      const [from, to] = (place.get(run.cell) < 4 && cell.edges) || [];
-      rows.push({ ...runRow(run), panel, size: sizeOf(cell), floor: Math.max(0, ...Object.values(cell.floors ?? {})), from, to, above: ABOVE + 0.05 * place.get(run.cell) });
+      if (cell.edges && !place.has(run.cell)) place.set(run.cell, place.size);
+      const [from, to] = place.get(run.cell) < 4 ? cell.edges : [];
+      rows.push({ ...runRow(run), panel, size: sizeOf(cell), floor: Math.max(0, ...Object.values(cell.floors ?? {})), from, to, above: ABOVE + 0.045 * (place.get(run.cell) ?? 0) });
     }
   }
   return { rows, caption: panels.size > PANELS ? `${PANELS} of ${panels.size} panels; the filters choose others.` : "" };
