@@ -22,7 +22,7 @@ from matplotlib.transforms import ScaledTranslation, blended_transform_factory
 from recollect.errors import BadInput
 from recollect.report.axes import empty
 from recollect.report.kind import MAIN, WINDOW, Panel
-from recollect.report.note import wrapped
+from recollect.report.note import titled, wrapped
 from recollect.report.style import INK, PAGE, PLAIN, styled
 
 HEIGHTS = {1: 0.42, 2: 0.42, 3: 0.36}
@@ -83,7 +83,7 @@ def lay_out(panels: Sequence[Panel], title: str, note: str, how: Print, across: 
         around = LINE * (1 + small.count("\n")) * bool(small) + LINE * (1.6 * (how.title and bool(title)) + 1.2 * lines)
         figure.set_size_inches(how.width, how.height or sum(heights) + around)
         if how.title:
-            figure.suptitle(wrapped(title, how.width * 0.8))
+            figure.suptitle(titled(title, how.width))
         figure.supxlabel(small, fontsize="small", color=INK)
         _take_literally(figure)
         _place(figure, len(shown))

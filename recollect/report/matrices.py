@@ -8,12 +8,15 @@ from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
 from recollect.report.mixing import draw_mixing, mixing_figure
-from recollect.report.style import PAGE, styled
+from recollect.report.note import titled
+from recollect.report.style import COLUMN, PAGE, styled
 from recollect.store import Record
 
 Places = Mapping[str, Sequence[int]]
 """keys, values and queries -> their positions in the row."""
 ACROSS = 4
+PANEL = 1.5 * PAGE / ACROSS
+"""Inches that a matrix takes in its row."""
 
 
 def draw_matrices(
@@ -22,20 +25,25 @@ def draw_matrices(
     title: str,
     first: Sequence[Callable[[Axes], None]] = (),
 ) -> Figure:
-    """Named matrices, four in a row, after what else is to be drawn."""
+    """Named matrices, up to four in a row, after what else is to be drawn."""
     value = mixing_figure(matrices, title)
-    down = -(-(len(value.panels) + len(first)) // ACROSS)
+    total = len(value.panels) + len(first)
+    across = min(ACROSS, total)
+    down, width = -(-total // across), max(COLUMN, PANEL * across)
+    above = titled(value.title, width)
     with styled():
-        figure = Figure(figsize=(1.5 * PAGE, 0.42 * PAGE * down + 0.4), layout="constrained")
-        grid = figure.subplots(down, ACROSS, squeeze=False).ravel()
+        figure = Figure(figsize=(width, 1.27 * PANEL * down + 0.2 * above.count("\n") + 0.3), layout="constrained")
+        grid = figure.subplots(down, across, squeeze=False).ravel()
         for axes, draw in zip(grid, first, strict=False):
             draw(axes)
-        for axes, panel in zip(grid[len(first) :], value.panels, strict=False):
-            draw_mixing(panel, axes)
-            put_ticks(axes, places)
-        for axes in grid[len(first) + len(value.panels) :]:
+        for place, panel in enumerate(value.panels, len(first)):
+            draw_mixing(panel, grid[place])
+            put_ticks(grid[place], places)
+            if place % across and place > len(first):
+                grid[place].set_ylabel("")
+        for axes in grid[total:]:
             axes.set_visible(False)
-        figure.suptitle(value.title)
+        figure.suptitle(above)
     return figure
 
 

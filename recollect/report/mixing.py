@@ -49,6 +49,6 @@ def draw_mixing(panel: MixingPanel, axes: Axes) -> None:
     limit = panel.limit or 1.0
     cmap, low = ("RdBu", -limit) if panel.is_signed else ("Blues", 0.0)
     axes.imshow(panel.matrix, cmap=cmap, vmin=low, vmax=limit, interpolation="nearest")
-    axes.set(xlabel="position read", ylabel="position that reads", title=f"{panel.name} (up to {panel.limit:.2g})")
+    axes.set(xlabel="position read", ylabel="position that reads", title=f"{panel.name}\nup to {panel.limit:.2g}")
     for side in ("top", "right"):
         axes.spines[side].set_visible(True)

@@ -53,6 +53,11 @@ def wrapped(text: str, inches: float) -> str:
     return textwrap.fill(text, int(inches * 19))
 
 
+def titled(text: str, inches: float) -> str:
+    """A title that fits above a figure of this width, or above one of its panels."""
+    return textwrap.fill(text, int(inches * 13))
+
+
 def floors(records: Sequence[Record]) -> dict[str, float]:
     """The floors that all finished runs share, by name; those of different tasks are left out."""
     first, *others = [(record.result or {})["floors"] for record in finished(records)] or [{}]

@@ -47,7 +47,7 @@ def _card(record: Record) -> ProbeCard:
     matrices, places = stored_matrices(record)
     figure = draw_matrices(matrices, places, "", first=[partial(draw_scores, record)])
     file = BytesIO()
-    figure.savefig(file, format="png", dpi=110)
+    figure.savefig(file, format="png", dpi=140)
     return ProbeCard(record.id, title, f"data:image/png;base64,{base64.b64encode(file.getvalue()).decode()}")
 
 
@@ -61,5 +61,5 @@ def draw_scores(record: Record, axes: Axes) -> None:
             axes.plot(list(line), values, linestyle=style, color=f"C{i}", label=name if layer == last else None)
     chance = [*record.looks["0 induction, chance"].values()]
     axes.axhline(float(chance[0]), color=INK, linestyle=":", linewidth=0.8)
-    axes.set(xlabel="training step", title="scores, best head" + (" (dashed: layer 0)" if last else ""), ylim=(0, 1.02))
+    axes.set(xlabel="training step", title="scores, best head" + ("\ndashed: layer 0" if last else ""), ylim=(0, 1.02))
     axes.legend(fontsize=5)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from recollect.report import draw_figure
+from recollect.report.fades import draw_fading
 from recollect.report.inside import FadeLine, inside, median_fades
 from recollect.report.kind import Runs
 from recollect.report.matrices import draw_matrices, stored_matrices
@@ -73,6 +74,25 @@ def test_matrices_have_keys_values_and_queries_as_ticks(contents: Contents) -> N
     ticks = {int(tick): text.get_text() for tick, text in zip(axes.get_xticks(), axes.get_xticklabels(), strict=True)}
     assert [ticks[place] for place in (0, 1, 2, 3)] == ["k", "v", "k", "v"]
     assert [ticks[place] for place in places["queries"]] == ["q", "q"]
+
+
+@pytest.mark.parametrize("count", [1, 2, 5])
+def test_titles_fit_their_figure_and_cover_no_panel(count: int) -> None:
+    matrices = {f"layer 1 gradient {100 + i}": np.tril(np.full((32, 32), 1.23e-5)) for i in range(count)}
+    fades = [FadeLine(f"layer {i}: mean |M|", "mamba", np.ones(9), np.ones(9)) for i in range(count)]
+    title = "gated_deltaproduct, MQAR V=8192 L=256 K=64, run 86b450a62603"
+    for figure in (draw_matrices(matrices, {"keys": [0, 2]}, title), draw_fading(fades, title)):
+        figure.draw_without_rendering()
+        shown = [axes for axes in figure.axes if axes.get_visible()]
+        names = [axes.title.get_window_extent() for axes in shown]
+        above = next(text for text in figure.texts if text.get_text().split("\n")[0] in title).get_window_extent()
+        for one in (*names, above):
+            assert figure.bbox.x0 <= one.x0 < one.x1 <= figure.bbox.x1
+            assert figure.bbox.y0 <= one.y0 < one.y1 <= figure.bbox.y1
+        boxes = [(axes, axes.get_tightbbox()) for axes in shown]
+        for axes, name in zip(shown, names, strict=True):
+            assert not above.overlaps(name)
+            assert not any(name.overlaps(box) for other, box in boxes if other is not axes and box is not None)
 
 
 def test_the_page_shows_the_runs_that_were_looked_into(contents: Contents, tmp_path: Path) -> None:
