@@ -1,9 +1,9 @@
 """`recollect status`: how far every study is."""
 
 import json
-import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import groupby
@@ -43,6 +43,9 @@ class Standing:
         return sum(self.statuses.values())
 
 
+Look = tuple[Writer | None, list[Standing]]
+
+
 def standings(store: Store, writer: Writer | None) -> list[Standing]:
     """All studies of a store. Without a coordinator nothing is running, whatever a killed one left written."""
     found = []
@@ -69,27 +72,42 @@ def status(
     store: StorePath = DEFAULT,
     json_: Json = False,
 ) -> None:
-    """Show for every study how many runs are done, running, failed or lost, how they ended, and what is left."""
-    writer, found = look(store)
-    if watch:
-        with Live(shown(store, writer, found), console=console(), auto_refresh=False) as live:
-            while writer is not None:
-                time.sleep(WATCH_SECONDS)
-                writer, found = look(store)
+    """Show for every study how many runs are done, running, failed or lost, how they ended, and what is left.
+
+    With --watch and --json every look is a JSON object on a line of its own.
+    """
+    now = look(store)
+    seen = looks(store, now) if watch else [now]
+    if json_:
+        for writer, found in seen:
+            print(json.dumps(told(store, writer, found)), flush=True)
+    elif watch:
+        with Live(console=console(), auto_refresh=False) as live:
+            for writer, found in seen:
                 live.update(shown(store, writer, found), refresh=True)
-    elif json_:
-        head: dict[str, Any] = {"store": str(store), "writer": writer.name if writer else None}
-        json.dump(head | {"studies": [vars(standing) | {"total": standing.total} for standing in found]}, sys.stdout)
-        print()
     else:
-        console().print(shown(store, writer, found))
+        console().print(shown(store, *now))
 
 
-def look(path: Path) -> tuple[Writer | None, list[Standing]]:
+def looks(path: Path, last: Look) -> Iterator[Look]:
+    """A look, and others until nobody writes the store."""
+    yield last
+    while last[0] is not None:
+        time.sleep(WATCH_SECONDS)
+        yield (last := look(path))
+
+
+def look(path: Path) -> Look:
     """Who writes a store, and how far its studies are."""
     writer = who_writes(path)
     with closing(Store(path)) as opened:
         return writer, standings(opened, writer)
+
+
+def told(path: Path, writer: Writer | None, found: list[Standing]) -> dict[str, Any]:
+    """All of it, as JSON."""
+    head = {"store": str(path), "writer": writer.name if writer else None}
+    return head | {"studies": [vars(standing) | {"total": standing.total} for standing in found]}
 
 
 def shown(path: Path, writer: Writer | None, found: list[Standing]) -> Group:

@@ -109,7 +109,10 @@ def test_runs_are_listed_by_what_they_are(capsys: Capsys) -> None:
     assert call(capsys, "list", "mixers", "--seed", "1")[0] == 2
 
 
-def test_who_watches_sees_the_last_run_end(monkeypatch: pytest.MonkeyPatch, capsys: Capsys, tmp_path: Path) -> None:
+@pytest.mark.parametrize("is_json", [False, True], ids=["table", "json"])
+def test_who_watches_sees_the_last_run_end(
+    is_json: bool, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, tmp_path: Path
+) -> None:
     call(capsys, *RUN, "--limit", "1")
     held = lock(tmp_path / "recollect.db")
     held.__enter__()
@@ -121,9 +124,14 @@ def test_who_watches_sees_the_last_run_end(monkeypatch: pytest.MonkeyPatch, caps
             held.__exit__(None, None, None)
 
     monkeypatch.setattr(status.time, "sleep", sleep)
-    code, out, _ = call(capsys, "status", "--watch")
+    code, out, _ = call(capsys, "status", "--watch", *["--json"] * is_json)
     assert (code, len(waited)) == (0, 3)
-    assert "nobody is writing" in out
+    if is_json:
+        looks = [json.loads(line) for line in out.splitlines()]
+        assert [look["writer"] is None for look in looks] == [False, False, False, True]
+        assert looks[-1]["studies"][0]["statuses"]["done"] == 1
+    else:
+        assert "nobody is writing" in out
 
 
 READERS = (["claims"], ["status"], ["list", "runs"], ["show", "a"], ["diff", "a", "b"], ["export", "--csv"], ["report"])
