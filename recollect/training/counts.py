@@ -15,7 +15,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import flop_registry
 
-from recollect.spec import RunSpec
+from recollect.spec import ForeignOptions, RunSpec, WholeOptions
 from recollect.tasks import make_task
 from recollect.tasks.streams import generator
 from recollect.training.costs import by_turns, tokens, weights
@@ -125,6 +125,7 @@ def count_cells(specs: Sequence[RunSpec]) -> tuple[dict[RunSpec, Work], int]:
     """The work of a step of every cell, each given by a run, and how many were counted within the budget.
 
     The largest of every mixer come first: they take most of the time. The others are scaled from the next larger one.
+    Cells whose code cannot be counted are left out.
     """
     found: dict[RunSpec, Work] = {}
     last: dict[str, RunSpec] = {}
@@ -133,7 +134,19 @@ def count_cells(specs: Sequence[RunSpec]) -> tuple[dict[RunSpec, Work], int]:
         if spec.model.mixer_name in last and time.monotonic() > until:
             larger = last[spec.model.mixer_name]
             found[spec] = found[larger].scaled(larger, spec)
-        else:
-            found[spec], counted = count_step(spec), counted + 1
+        elif (work := try_count(spec)) is not None:
+            found[spec], counted = work, counted + 1
             last[spec.model.mixer_name] = spec
     return found, counted
+
+
+def try_count(spec: RunSpec) -> Work | None:
+    """The work of one step; None for a whole model of a user, and for a mixer that asks for more than shapes."""
+    if isinstance(spec.model.mixer, WholeOptions):
+        return None
+    try:
+        return count_step(spec)
+    except Exception:
+        if any(isinstance(mixer, ForeignOptions) for mixer in spec.model.mixers):
+            return None
+        raise

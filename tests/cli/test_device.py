@@ -72,6 +72,39 @@ def test_a_dry_run_needs_no_device_and_counts_gpu_hours(
     assert not list(tmp_path.iterdir())
 
 
+MINE = """
+from torch import nn
+
+
+def build(vocab_size, d_model):
+    return nn.Sequential(nn.Embedding(vocab_size, d_model), nn.Linear(d_model, vocab_size))
+
+
+class Asks(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.out = nn.Linear(d_model, d_model)
+
+    def forward(self, x):
+        return self.out(x if x.abs().max() < 9 else x / 2)
+"""
+
+
+@pytest.mark.parametrize(
+    ("mixers", "left"),
+    [(["mine.py:build"], "1 of 1"), (["mine.py:Asks"], "1 of 1"), (["mine.py:build", "attention"], "1 of 2")],
+)
+@pytest.mark.parametrize("long", [CUDA, ["--set", "train.steps=1000000000"]], ids=["cuda", "above a day"])
+def test_code_that_does_not_run_on_shapes_alone_has_no_gpu_hours(
+    mixers: list[str], left: str, long: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "mine.py").write_text(MINE)
+    code, out, err = call(capsys, "window", "mqar", *mixers, *TINY_SETS, *long, "--dry-run")
+    assert (code, err) == (0, "")
+    assert f"not counted for {left} cells, whose code does not run on shapes alone" in " ".join(out.split())
+    assert out.count("of one card") == ("attention" in mixers)
+
+
 def test_the_workers_are_said_and_what_the_processor_is_slow_at(capsys: pytest.CaptureFixture[str]) -> None:
     words = ["run", "demo", "--scale", "smoke", "--dry-run", "--set", "compute.precision=bf16"]
     _, out, _ = call(capsys, *words, "--workers", "3")

@@ -8,7 +8,7 @@ from pathlib import Path
 from recollect.cli.display.board import duration
 from recollect.cli.display.console import tell
 from recollect.cli.display.watch import describe_case
-from recollect.spec import RunSpec, WholeOptions
+from recollect.spec import RunSpec
 from recollect.spec.compose import flatten
 from recollect.store import NoStore, Record, Store
 from recollect.studies import DESIGNS, Case
@@ -97,16 +97,19 @@ def print_hours(cells: Sequence[tuple[str, RunSpec]], runs: Mapping[str, int]) -
     """Print what an A100 would take, each precision by its own peak."""
     from recollect.training.counts import A100, count_cells, gpu_hours
 
-    cells = [(cell, spec) for cell, spec in cells if not isinstance(spec.model.mixer, WholeOptions)]
     work, counted = count_cells([spec for _, spec in cells])
     how = "shapes" if counted == len(work) else f"the shapes of {counted} of {len(work)} cells"
     for precision, group in grouped((spec.compute.precision, (cell, spec)) for cell, spec in cells).items():
-        hours = [[runs[cell] * each for each in gpu_hours(spec, work[spec])] for cell, spec in group]
+        hours = [[runs[cell] * each for each in gpu_hours(spec, work[spec])] for cell, spec in group if spec in work]
+        if not hours:
+            continue
         low, high = (sum(bound) for bound in zip(*hours, strict=True))
         tell(
             f"GPU-hours: {low:,.0f} to {high:,.0f} ({duration(3600 * low)} to {duration(3600 * high)} of one card), "
             f"counted on {how}, not measured ({A100.about(precision)})"
         )
+    if left := len(cells) - len(work):
+        tell(f"GPU-hours: not counted for {left} of {len(cells)} cells, whose code does not run on shapes alone")
 
 
 def threads(specs: Sequence[RunSpec]) -> str:
