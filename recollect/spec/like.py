@@ -1,4 +1,4 @@
-"""The exceptions that a protocol makes for some mixers, offered to a user's mixer: `--like attention`."""
+"""The exceptions that a protocol makes for some mixers, offered to users': `--like attention`, `like: attention`."""
 
 from collections.abc import Sequence
 
@@ -9,13 +9,21 @@ from recollect.spec.protocols import PROTOCOLS, Fields
 from recollect.spec.sources import is_code
 
 
-def roles(mixers: Sequence[str], like: str, where: str) -> list[str]:
-    """Under which names mixers look for exceptions: their own, those of a user under the one that they are like."""
+def is_own(name: str) -> bool:
+    """Whether a name is for a mixer of a user's; a whole model takes nothing from a protocol's model."""
+    return is_code(name) and not is_whole(name)
+
+
+def roles(mixers: Sequence[str], like: str, where: str, word: str = "--like") -> list[str]:
+    """Under which names mixers look for exceptions: their own, those of a user under the one that they are like.
+
+    `word` is how the user says it.
+    """
     if not like:
         return list(mixers)
-    MIXERS.find(like, f"{where}: --like")
-    if not any(is_code(name) and not is_whole(name) for name in mixers):
-        raise BadInput(f"{where}: --like {like} is for a mixer of yours, file.py:Class (got {', '.join(mixers)})")
+    MIXERS.find(like, f"{where}: {word.rstrip(':')}")
+    if not any(map(is_own, mixers)):
+        raise BadInput(f"{where}: {word} {like} is for a mixer of yours, file.py:Class (got {', '.join(mixers)})")
     return [like if is_code(name) else name for name in mixers]
 
 
@@ -28,9 +36,9 @@ def exceptions(protocol: str, task: str, mixer: str) -> Fields:
     return found
 
 
-def told(protocol: str, task: str, mixers: Sequence[str], like: str) -> str:
+def told(protocol: str, task: str, mixers: Sequence[str], like: str, word: str = "--like") -> str:
     """What was chosen for mixers of users, in a sentence; empty where there is none, or nothing to choose."""
-    own = [name for name in dict.fromkeys(mixers) if is_code(name) and not is_whole(name)]
+    own = list(filter(is_own, dict.fromkeys(mixers)))
     offered: dict[str, list[str]] = {}
     for name in MIXERS:
         if fields := exceptions(protocol, task, name):
@@ -40,7 +48,7 @@ def told(protocol: str, task: str, mixers: Sequence[str], like: str) -> str:
     if like:
         given = _words(exceptions(protocol, task, like)) or f"for which the protocol {protocol} makes no exception"
         return f"{', '.join(own)}: trained like {like}: {given}"
-    others = "; ".join(f"--like {' or '.join(names)}: {words}" for words, names in offered.items())
+    others = "; ".join(f"{word} {' or '.join(names)}: {words}" for words, names in offered.items())
     return f"{', '.join(own)}: trained by the protocol {protocol} as it stands, which makes exceptions; {others}"
 
 

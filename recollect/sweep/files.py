@@ -8,6 +8,7 @@
       - {name: mamba, d_state: [8, 16]}
       - mine.py:Mixer                       # beside this file
       - attention,mamba                     # a hybrid: one mixer a layer
+    like: attention                         # mine.py:Mixer gets the exceptions that the protocol makes for attention
     lr: {log: [1e-4, 1e-1], n: 9}           # evenly spaced, rounded to 1/40 decade
     model: {d_model: [32, 64], n_layers: 2}
     train.steps: 500                        # nested or dotted
@@ -21,6 +22,7 @@ import inspect
 import itertools
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -30,6 +32,7 @@ from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
 from recollect.spec.compose import flatten, make_spec
 from recollect.spec.files import load_module, pin, read_mapping
+from recollect.spec.like import is_own, roles, told
 from recollect.spec.rates import PER_DECADE, on_lattice
 from recollect.studies import Case, Design, runs_of
 from recollect.window import ComparedCell, TunedCell, at_length
@@ -39,8 +42,8 @@ from recollect.window.tuned import LONG
 from recollect.window.tuned import MOST as MOST_OF_CELL
 
 SHORT = {"lr": "train.lr", "steps": "train.steps", "d_model": "model.d_model", "n_layers": "model.n_layers"}
-KEYS = {"name", "protocol", "task", "mixer", "model", "train", "compute", "seed", "numerics", *SHORT}
-RATE = "train.lr"
+KEYS = {"name", "protocol", "task", "mixer", "like", "model", "train", "compute", "seed", "numerics", *SHORT}
+RATE, LIKE = "train.lr", "like:"
 MOST = 100_000
 """Runs of a sweep file: one worker would take a month at half a minute each."""
 
@@ -52,13 +55,14 @@ class Sweep:
     """A named list of runs; `scale` is empty where the file knows none.
 
     Where their learning rates are searched instead, it is for the cells and seeds of the runs, in the `span` (if none
-    is given, between their outermost learning rates).
+    is given, between their outermost learning rates). `choice` says what was chosen for mixers of users.
     """
 
     name: str
     scale: str
     cases: list[Case]
     span: tuple[float, float] | None = None
+    choice: str = ""
 
     def runs(self, design: Design) -> tuple[int, int]:
         """How many runs a design takes, usually and at most."""
@@ -106,22 +110,28 @@ def from_yaml(file: Path) -> Sweep:
         if "." not in str(key) and key not in KEYS:
             raise unknown(str(file), str(key), KEYS)
     name = str(plain.pop("name", file.stem))
-    protocols = leaf("protocol", plain.pop("protocol", "laptop"), file)
+    protocols = [str(protocol) for protocol in leaf("protocol", plain.pop("protocol", "laptop"), file)]
+    like = str(plain.pop("like", None) or "")
     tasks, mixers, fields = split(plain, file)
     own = sum(math.prod(len(values) for values in options.values()) for _, options in mixers)
     runs = len(protocols) * len(tasks) * own * math.prod(len(values) for values in fields.values())
     if runs > MOST:
         raise BadInput(f"{file}: {runs:,} runs; at most {MOST:,} in one sweep, split it")
-    specs = [
-        spec_of(task, mixer, chosen, str(protocol), file)
-        for protocol, task, (mixer, options) in itertools.product(protocols, tasks, mixers)
-        for chosen in grid(fields | options)
-    ]
+    everyone = [name for names, _ in mixers for name in names]
+    with said_of(file):
+        roles(everyone, like, str(file), LIKE)
+        specs = [
+            spec_of(task, names, chosen, protocol, like, str(file))
+            for protocol, task, (names, options) in itertools.product(protocols, tasks, mixers)
+            for chosen in grid(fields | options)
+        ]
+        choices = [told(protocol, task, everyone, like, LIKE) for protocol, task in itertools.product(protocols, tasks)]
     named = {*fields, "task.name", *(key for _, options in mixers for key in options)}
-    return Sweep(name, "", label(specs, named if len(protocols) == 1 else None))
+    cases = label(specs, named if len(protocols) == 1 else None)
+    return Sweep(name, "", cases, choice="\n".join(dict.fromkeys(filter(None, choices))))
 
 
-def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[str, Choices]], Choices]:
+def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[list[str], Choices]], Choices]:
     """The tasks, the mixers with their own options, and the choices of all other fields."""
     mixer = plain.pop("mixer", None)
     fields = {SHORT.get(key, key): leaf(key, value, file) for key, value in leaves(plain)}
@@ -130,7 +140,7 @@ def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[str,
         if not given:
             raise BadInput(f"{file}: no {what.split(':')[0]} is named; add a line such as '{what}'")
     mixers = [mixer_choice(entry, file) for entry in (mixer if isinstance(mixer, list) else [mixer])]
-    return [str(task) for task in tasks], mixers, fields
+    return [beside(str(task), file) for task in tasks], mixers, fields
 
 
 def leaves(plain: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -142,14 +152,18 @@ def leaves(plain: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, An
             yield f"{prefix}{key}", value
 
 
-def mixer_choice(entry: Any, file: Path) -> tuple[str, Choices]:
-    """A mixer and the choices of its own options."""
-    if isinstance(entry, Mapping):
-        if "name" not in entry:
-            raise BadInput(f"{file}: mixer: {dict(entry)} has no 'name'")
-        options = {f"model.mixer.{key}": leaf(str(key), value, file) for key, value in entry.items() if key != "name"}
-        return str(entry["name"]), options
-    return str(entry), {}
+def mixer_choice(entry: Any, file: Path) -> tuple[list[str], Choices]:
+    """A mixer, or those of a hybrid, and the choices of its own options."""
+    named = entry if isinstance(entry, Mapping) else {"name": entry}
+    if "name" not in named:
+        raise BadInput(f"{file}: mixer: {dict(named)} has no 'name'")
+    options = {f"model.mixer.{key}": leaf(str(key), value, file) for key, value in named.items() if key != "name"}
+    return [beside(part, file) for part in str(named["name"]).split(",")], options
+
+
+def beside(name: str, file: Path) -> str:
+    """A file of the user's lies relative to the sweep's."""
+    return str(file.parent / name) if ".py:" in name else name
 
 
 def leaf(key: str, value: Any, file: Path) -> list[Any]:
@@ -188,11 +202,17 @@ def grid(choices: Choices) -> Iterator[dict[str, Any]]:
         yield dict(zip(choices, values, strict=True))
 
 
-def spec_of(task: str, mixer: str, fields: dict[str, Any], protocol: str, file: Path) -> RunSpec:
-    """One spec; whatever is wrong with it is said of the file. Users' files lie relative to it."""
-    task, *names = [str(file.parent / part) if ".py:" in part else part for part in (task, *mixer.split(","))]
+def spec_of(task: str, names: list[str], fields: dict[str, Any], protocol: str, like: str, where: str) -> RunSpec:
+    """One spec; only mixers of users are like another."""
+    mixer, meant = names if len(names) > 1 else names[0], like if any(map(is_own, names)) else ""
+    return make_spec(task, mixer, fields, protocol=protocol, like=meant, where=where)
+
+
+@contextmanager
+def said_of(file: Path) -> Iterator[None]:
+    """Whatever is wrong is said of the file."""
     try:
-        return make_spec(task, names if len(names) > 1 else names[0], fields, protocol=protocol, where=str(file))
+        yield
     except BadInput as error:
         text = str(error)
         raise BadInput(text if text.startswith(str(file)) else f"{file}: {text}") from None

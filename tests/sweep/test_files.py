@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from recollect.errors import BadInput
+from recollect.spec.compose import make_spec
 from recollect.spec.rates import on_lattice
 from recollect.sweep.files import Sweep, read_sweep
 from tests.support.places import TROUBLE
@@ -72,7 +73,22 @@ def test_a_users_mixer_lies_beside_the_file(tmp_path: Path, monkeypatch: pytest.
     assert found.cases[0].label == "mine.py:Trouble"
 
 
+def test_mixers_of_users_may_be_like_one_of_ours(tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text(TROUBLE.read_text())
+    mine, text = f"{tmp_path}/mine.py:Trouble", "task: mqar\nmixer: [mine.py:Trouble, mamba]\n"
+    plain, like = read(tmp_path, text), read(tmp_path, f"{text}like: attention\n")
+    assert [case.spec.model.positions for case in plain.cases] == ["none", "none"]
+    assert [case.spec.model.positions for case in like.cases] == ["learned", "none"]
+    assert like.cases[0].spec == make_spec("mqar", mine, like="attention")
+    assert like.choice == f"{mine}: trained like attention: positions learned"
+    assert plain.choice.startswith(f"{mine}: trained by the protocol laptop as it stands")
+    assert "; like: attention or sliding_attention: positions learned" in plain.choice
+    assert read(tmp_path, "task: mqar\nmixer: mamba\n").choice == ""
+
+
 BAD = {
+    "like nobody": ("task: mqar\nmixer: mamba\nlike: mmaba\n", "like: unknown name 'mmaba'; did you mean 'mamba'?"),
+    "like, of ours": ("task: mqar\nmixer: lstm\nlike: mamba\n", "like: mamba is for a mixer of yours"),
     "an unknown key": ("task: mqar\nmixers: attention\n", "unknown name 'mixers'; did you mean 'mixer'?"),
     "an unknown field": ("task: mqar\nmixer: attention\ntrain: {stesp: 3}\n", "did you mean 'train.steps'?"),
     "an unknown task": ("task: mqra\nmixer: attention\n", "did you mean 'mqar'?"),
