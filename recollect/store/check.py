@@ -5,7 +5,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
-from recollect.store.store import NAMED, SOUND, Store
+from recollect.store.links import NAMED
+from recollect.store.points import SOUND
+from recollect.store.store import Store
 
 
 @dataclass(frozen=True)

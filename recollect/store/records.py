@@ -11,6 +11,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from recollect.errors import plain
 from recollect.spec import RunSpec
 
 DONE = "done"
@@ -145,6 +146,29 @@ class Specs:
         spec = RunSpec.model_validate_json(text)
         self._known[cell] = fields, spec
         return spec
+
+
+def as_record(row: sqlite3.Row, specs: Specs, curves: Curves | None) -> Record:
+    """A row as a record, checked; curves are handed over where they are wanted."""
+    check_row(row)
+    result = read_object(row["result"]) if row["result"] else None
+    if row["status"] == DONE:
+        check_result(result or {})
+    if curves is not None and result is not None:
+        result["curves"] = curves
+    return Record(
+        id=row["id"],
+        cell=row["cell"],
+        spec=specs.read(row["cell"], row["spec"]),
+        status=row["status"],
+        outcome=row["outcome"] and plain(row["outcome"]),
+        attempt=row["attempt"],
+        result=result,
+        error=row["error"] and plain(row["error"]),
+        provenance=read_object(row["provenance"]),
+        seconds=row["seconds"],
+        first_loss=row["first_loss"],
+    )
 
 
 def as_curves(points: Sequence[tuple[str, int, str, float | None]]) -> Curves:

@@ -8,9 +8,9 @@ import pytest
 from recollect import load, run
 from recollect.errors import BadInput
 from recollect.store import Contents, NoStore, Store
+from recollect.store.file import APPLICATION
 from recollect.store.lock import lock
 from recollect.store.records import Specs
-from recollect.store.store import APPLICATION
 from tests.support.invented import fill, records_of
 from tests.support.small import tiny
 
