@@ -148,7 +148,7 @@ def run(
     how.check()
     changes = changed.read()
     found, what, designed = find(study, scale, changes, design)
-    choice = ""
+    choice = what.choice
     if found is not None:
         brought = [name.removeprefix("+") for names in changes.mixers for name in names.split(",")]
         roles(brought, changes.like, f"run {study}")
