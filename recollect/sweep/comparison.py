@@ -37,12 +37,14 @@ class Comparison:
         cls, mixers: Sequence[str], against: Sequence[str], size: str, changes: Changes, max_runs: int = MOST
     ) -> "Comparison":
         """The user's first; without a word on the others those of the study."""
-        study = STUDIES[NAME]
-        both = models(mixers)
-        others = models(against) or {label: model for label, model in study.models.items() if label not in both}
-        for label in both.keys() & others.keys():
+        study, own = STUDIES[NAME], models(mixers)
+        others = models(against) or {label: model for label, model in study.models.items() if label not in own}
+        for label in own.keys() & others.keys():
             raise BadInput(f"compare: '{label}' is on both sides; give every model once")
-        return cls(replace(study, models=both | others), size, changes, max_runs)
+        for field in ("model.d_model", "train.lr", "seed"):
+            if field in changes.fields:
+                raise BadInput(f"compare: {field} is not for --set: widths follow from --d-model, rates are searched")
+        return cls(replace(study, models=own | others), size, changes, max_runs)
 
     @cached_property
     def wide(self) -> dict[str, RunSpec]:
@@ -51,9 +53,10 @@ class Comparison:
 
     @property
     def scale(self) -> str:
-        """The name under which its runs are kept: the scale's, with the models unless they are the study's own."""
-        said = [] if self.study.models == STUDIES[NAME].models else list(self.study.models)
-        return f"{self.size} ({'; '.join(filter(None, (*said, str(self.changes))))})" if said else self.size
+        """The name under which its runs are kept: the scale's, with models and changes unless they are the study's."""
+        models = [] if self.study.models == STUDIES[NAME].models else list(self.study.models)
+        told = "; ".join(filter(None, (*models, str(self.changes))))
+        return f"{self.size} ({told})" if told else self.size
 
     @cached_property
     def cells(self) -> list[tuple[str, Cell]]:

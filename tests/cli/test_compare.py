@@ -101,6 +101,7 @@ def test_only_the_finished_runs_of_wanted_cells_are_merged(lent: Path) -> None:
         (["nothing.py:M"], "nothing.py"),
         ([MINE, "--like", "mambo"], "--like: unknown name 'mambo'"),
         (["gla", "--like", "attention"], "--like attention is for a mixer of yours"),
+        ([MINE, "--set", "model.d_model=32"], "compare: model.d_model is not for --set"),
         ([MINE, "--max-runs", "0"], "--max-runs: must be at least 1 (got 0)"),
         ([MINE, "--width", "0.1"], "--width: must be from 1 to 40 inches"),
         ([MINE, "--scale", "vast"], "vast"),
