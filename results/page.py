@@ -24,6 +24,8 @@ from results.anchors import ANCHORS, Anchor
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results.md"
+CHANGED = " ("
+"""In the name of a scale: what is otherwise than the study has it."""
 WORDS = ("supported", "contradicted", "open")
 
 
@@ -48,11 +50,12 @@ class Kept:
 
 
 def kept(folder: Path = HERE) -> list[Kept]:
-    """All that is kept, in the studies' order."""
+    """All that is kept, in the studies' order; what was run with changes is in the stores alone."""
     stores = {path: Contents(Store(path)) for path in sorted(folder.glob("*/recollect.db"))}
     parts = [Kept(path, found, *part) for path, found in stores.items() for part in found.studies()]
     order = list(STUDIES)
-    return sorted((part for part in parts if part.study in order and part.scale), key=lambda p: order.index(p.study))
+    whole = [part for part in parts if part.study in order and part.scale and CHANGED not in part.scale]
+    return sorted(whole, key=lambda part: order.index(part.study))
 
 
 def document(parts: Sequence[Kept], pictures: Path) -> str:

@@ -50,7 +50,7 @@ def spread(cell: Cell) -> str:
     """Mean, least and greatest test accuracy at the chosen learning rate."""
     choice = cell.choice
     low, high = min(choice.accuracies), max(choice.accuracies)
-    return f"{choice.mean:.1%} ({low:.1%} to {high:.1%}, n={len(choice.seeds)}, lr {choice.lr:g})"
+    return f"{choice.mean:.1%} ({low:.1%} to {high:.1%}, n={len(choice.seeds)}, lr {choice.lr:.3g})"
 
 
 def on_means(labels: tuple[str, ...], word: Callable[[list[float]], Word]) -> Test:
