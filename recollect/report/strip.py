@@ -15,7 +15,7 @@ from recollect.store import Record
 from recollect.window import Window
 
 HEADS = ("decades (90 %)", "accuracy", "steps", "state", "params", "ms")
-PLACES = (0.35, 0.51, 0.63, 0.76, 0.88, 1.0)
+PLACES = (0.33, 0.48, 0.6, 0.73, 0.89, 1.0)
 """Where the columns end."""
 
 
