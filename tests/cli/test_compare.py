@@ -9,6 +9,8 @@ import pytest
 import recollect
 from recollect.cli import main
 from recollect.store import Store, merge
+from recollect.studies import Changes
+from recollect.sweep.comparison import Comparison
 from tests.cli.test_cli import call
 from tests.support.places import ROOT
 
@@ -55,6 +57,15 @@ def test_one_command_makes_a_table_a_figure_and_a_page(capsys: Capsys, monkeypat
     assert code == 0
     assert [row["model"] for row in json.loads(again)] == [MINE, "attention"]
     assert not Store(Path("recollect.db")).labels("compare", "smoke")
+
+
+def test_the_usual_others_need_no_training() -> None:
+    """Nothing that changes ids or numbers may make the shipped runs useless in silence."""
+    usual = Comparison.of([], [], "laptop", Changes())
+    runs = usual.shipped()
+    assert {label for label, cell in usual.cells if cell.next(runs, [])} == set()
+    assert {len(cell.known(runs)) for _, cell in usual.cells[:3]} == {23}
+    assert {len(cell.known(runs)) for _, cell in usual.cells[3:]} == {5}
 
 
 @pytest.fixture
