@@ -15,7 +15,7 @@ from recollect.store import Record
 from recollect.window import Window
 
 HEADS = ("decades (90 %)", "accuracy", "steps", "state", "params", "ms")
-PLACES = (0.33, 0.48, 0.6, 0.73, 0.89, 1.0)
+PLACES = (0.32, 0.49, 0.6, 0.73, 0.89, 1.0)
 """Where the columns end."""
 
 
@@ -71,7 +71,7 @@ def words(row: CellRow, *, timed: bool) -> tuple[str, ...]:
         "none" if width is None else str(width),
         f"{row.choice.mean:.1%}",
         f"{statistics.median(solved):,.0f}" if solved else "-",
-        "unknown" if row.state_size is None else f"{row.state_size:,}",
+        "?" if row.state_size is None else f"{row.state_size:,}",
         "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
         f"{statistics.median(times):.1f}" if times and timed else "",
     )

@@ -147,9 +147,10 @@ class Store(Links, Points):
         return {row["id"]: row["status"] for row in self.db.execute("SELECT id, status FROM runs")}
 
     def seconds_by_cell(self) -> dict[str, float]:
-        """Cell -> mean seconds of its finished runs."""
-        query = "SELECT cell, avg(seconds) AS mean FROM runs WHERE status = ? GROUP BY cell"
-        return {row["cell"]: row["mean"] for row in self.db.execute(query, (DONE,))}
+        """Cell -> seconds of a run that uses its whole budget, by its finished runs."""
+        steps, budget = "sum(json_extract(result, '$.steps'))", "json_extract(spec, '$.train.steps')"
+        query = f"SELECT cell, sum(seconds) / {steps} * {budget} AS whole FROM runs WHERE status = ? GROUP BY cell"
+        return {row["cell"]: row["whole"] for row in self.db.execute(query, (DONE,)) if row["whole"]}
 
     def find(self, prefix: str) -> Record:
         """One run by the beginning of its id."""

@@ -11,7 +11,7 @@ from recollect.store import Contents, NoStore, Store
 from recollect.store.file import APPLICATION
 from recollect.store.lock import lock
 from recollect.store.records import Specs
-from tests.support.invented import fill, records_of
+from tests.support.invented import fill, records_of, result_of
 from tests.support.small import tiny
 
 
@@ -168,3 +168,13 @@ def test_curves_are_there_when_they_are_looked_at(tmp_path: Path) -> None:
     assert dict(lazy["curves"]) == eager["curves"]
     assert "nothing" not in lazy["curves"]
     assert store.records()[0].first_loss == eager["curves"]["validation_loss"][0]
+
+
+def test_the_time_of_a_cell_is_that_of_its_whole_budget(tmp_path: Path) -> None:
+    """A run that stopped on success after a sixth of its steps tells of one that does not."""
+    store = Store(tmp_path / "r.db", create=True)
+    early, late = tiny(seed=1), tiny(seed=2)
+    store.add([early, late])
+    for spec, steps, seconds in ((early, 2, 1.0), (late, 12, 6.0)):
+        store.finish(spec.id, result_of(spec, 0.5, "partial") | {"steps": steps}, seconds)
+    assert store.seconds_by_cell() == {early.cell: 6.0}
