@@ -13,7 +13,7 @@ from pathlib import Path
 import pandas as pd
 import yaml
 
-from recollect.claims import CLAIMS, Claim, Verdict, ledger
+from recollect.claims import CLAIMS, Evidence, Verdict, ledger
 from recollect.report import draw_figure, save
 from recollect.report.cells import cell_rows
 from recollect.report.tables import markdown, window_text
@@ -42,6 +42,24 @@ class Kept:
     def command(self) -> str:
         """What shows it."""
         return f"recollect report --study {self.study} --store {_from_root(self.store)}"
+
+    @cached_property
+    def evidence(self) -> Evidence:
+        """Its runs."""
+        return Evidence(self.study, self.scale, by_label(self.contents.labelled(self.study, self.scale)))
+
+    @property
+    def state(self) -> str:
+        """How far it is, where it is not complete: models are missing, or seeds at a cell's best rate."""
+        runs = self.evidence.runs
+        scale = STUDIES[self.study].scales.get(self.scale)
+        wanted = [] if scale is None else list(dict.fromkeys(c.label for c in STUDIES[self.study].cells(self.scale)))
+        missing = [label for label in wanted if label not in runs]
+        done, total = self.evidence.progress(runs)
+        few = scale is not None and self.evidence.seeds(runs) < len(scale.seeds)
+        if not missing and done == total and not few:
+            return ""
+        return f"under way, {done} runs so far" + (f", none of {', '.join(missing)}" if missing else "")
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
@@ -95,7 +113,7 @@ def _anchors(parts: Sequence[Kept]) -> Iterator[str]:
 
 
 def _anchored(anchor: Anchor, part: Kept | None) -> str:
-    records = by_label(part.contents.labelled(part.study, part.scale)).get(anchor.label) if part else None
+    records = part.evidence.runs.get(anchor.label) if part else None
     if not records:
         return "not run"
     (row, *_) = cell_rows(records)
@@ -112,15 +130,19 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
     yield study.question
     for part in parts:
         budget = "; ".join(dict.fromkeys(verdict.evidence.budget() for verdict in part.verdicts))
-        yield f"**Scale {part.scale}** {budget} (`{part.command}`)"
+        state = f", {part.state}" if part.state else ""
+        yield f"**Scale {part.scale}{state}** {budget} (`{part.command}`)"
         yield _picture(study, part, pictures)
         yield "\n".join(_line(verdict) for verdict in part.verdicts)
     yield remarks.get(study.name, "")
-    if waiting := [claim for claim in claims if not _settled(claim, parts)]:
-        numbers = ", ".join(str(claim.number) for claim in waiting)
-        scale = next(name for name in SCALES[1:] if name not in {part.scale for part in parts})
-        command = f"recollect run {study.name} --scale {scale}"
-        yield f"Open at every scale so far: {numbers}. The next that could settle them: `{command}`."
+    waiting: dict[str, list[str]] = {}
+    for claim in claims:
+        found = [verdict for part in parts for verdict in part.verdicts if verdict.claim is claim]
+        if all(verdict.finding.word == "open" for verdict in found):
+            last = max(found, key=_size, default=claim.judge(Evidence("", "", {})))
+            waiting.setdefault(last.settled_by, []).append(claim.mark)
+    for command, marks in waiting.items():
+        yield f"Open at every scale so far: {', '.join(marks)}. The next that could settle them: `{command}`."
 
 
 def _line(verdict: Verdict) -> str:
@@ -130,9 +152,9 @@ def _line(verdict: Verdict) -> str:
     return f"{said} **{found.word}** by rule {claim.version}: {found.numbers}"
 
 
-def _settled(claim: Claim, parts: Sequence[Kept]) -> bool:
-    """Whether some scale says yes or no."""
-    return any(v.finding.word != "open" for part in parts for v in part.verdicts if v.claim.number == claim.number)
+def _size(verdict: Verdict) -> int:
+    """How large its scale is; one that no longer is, is the smallest."""
+    return SCALES.index(verdict.evidence.scale) if verdict.evidence.scale in SCALES else -1
 
 
 def _picture(study: Study, part: Kept, pictures: Path) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple
 
 from recollect.claims.evidence import Evidence
+from recollect.studies import SCALES, STUDIES
 
 Word = Literal["supported", "contradicted", "open"]
 SEEDS = 3
@@ -13,10 +14,11 @@ SEEDS = 3
 
 @dataclass(frozen=True)
 class Finding:
-    """What a test says, and the numbers behind it."""
+    """What a test says, and the numbers behind it; `lacking` where it had to wait for runs of its own scale."""
 
     word: Word
     numbers: str
+    lacking: bool = False
 
 
 class Test(NamedTuple):
@@ -59,15 +61,16 @@ class Claim:
 
     def _missing(self, evidence: Evidence) -> Finding | None:
         if not evidence.runs:
-            return Finding("open", f"no run of {self.study}")
+            return Finding("open", f"no run of {self.study}", lacking=True)
         if absent := [label for label in self.test.labels if label not in evidence.runs]:
             return Finding("open", f"not part of {self.study} at this scale: {', '.join(absent)}")
         labels = [*self.test.labels, *(label for label in self.test.also if label in evidence.runs)]
         done, total = evidence.progress(labels)
         if done < total:
-            return Finding("open", f"{done} of {total} runs done")
+            return Finding("open", f"{done} of {total} runs done", lacking=True)
         seeds = evidence.seeds(labels)
-        return Finding("open", f"{seeds} of the {SEEDS} seeds that it needs") if seeds < SEEDS else None
+        few = f"{seeds} of the {SEEDS} seeds that it needs"
+        return Finding("open", few, lacking=True) if seeds < SEEDS else None
 
 
 @dataclass(frozen=True)
@@ -79,9 +82,22 @@ class Verdict:
     finding: Finding
 
     def basis(self) -> str:
-        """The version of its rule; scale and budget, for it holds for nothing else; and the numbers."""
+        """Scale and budget, for it holds for nothing else; its rule's version; the numbers; what would settle it."""
         at = f"at scale {self.evidence.scale} ({self.evidence.budget()})" if self.evidence.runs else ""
-        return f"{at} by rule {self.claim.version}: {self.finding.numbers}".strip()
+        then = f"; to settle it: {self.settled_by}" if self.settled_by else ""
+        return f"{at} by rule {self.claim.version}: {self.finding.numbers}{then}".strip()
+
+    @property
+    def settled_by(self) -> str:
+        """What could settle an open one: the runs that are missing at its scale, or else those of the next larger one.
+
+        Empty where it is settled, or open at the largest scale.
+        """
+        scales = [name for name in SCALES[1:] if name in STUDIES[self.claim.study].scales]
+        at = scales.index(self.evidence.scale) if self.evidence.scale in scales else -1
+        wanted = scales[max(at, 0) if self.finding.lacking else at + 1 :]
+        is_open = self.finding.word == "open"
+        return f"recollect run {self.claim.study} --scale {wanted[0]}" if is_open and wanted else ""
 
     def to_json(self) -> dict[str, Any]:
         """One entry of the ledger."""
@@ -98,4 +114,5 @@ class Verdict:
             "verdict": self.finding.word,
             "numbers": self.finding.numbers,
             "budget": self.evidence.budget(),
+            "settled_by": self.settled_by,
         }

@@ -15,7 +15,11 @@ app = App(name="store", help="Merge stores, delete runs, check and mend.")
 
 
 @app.command
-def merge(into: Path, *others: Path) -> None:
+def merge(
+    into: Path,
+    *others: Path,
+    light: Annotated[bool, Parameter(negative=(), help="only finished runs, without weights: to pass on")] = False,
+) -> None:
     """Copy the runs of other stores into the first one, each run once, with curves, weights and study links.
 
     Parameters
@@ -33,7 +37,7 @@ def merge(into: Path, *others: Path) -> None:
 
     opened = Store(into, create=True)
     for other in others:
-        merged = merge_stores(opened, other)
+        merged = merge_stores(opened, other, light=light)
         print(f"{into}: {merged.new} runs came from {other}")
         if merged.different:
             print(f"{into}: {merged.different} runs ended differently in {other}; those of {into} stay")

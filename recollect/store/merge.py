@@ -22,18 +22,19 @@ class Merged:
     different: int
 
 
-def merge(into: Store, other: Path, cells: Collection[str] | None = None) -> Merged:
+def merge(into: Store, other: Path, cells: Collection[str] | None = None, *, light: bool = False) -> Merged:
     """Copy what `into` lacks, unknown runs and finished ones that it has not finished, with points, links and files.
 
-    Of certain cells only the finished runs, without links to studies.
+    Of certain cells only the finished runs, without links to studies. A light copy, to be kept or passed on, has only
+    finished runs and no files.
     """
     source = Store(other)
     if into.path.resolve() == source.path.resolve():
         raise BadInput(f"store merge: {other} is the same store")
     with into.writing():
-        wanted, different = _wanted(into, source, cells), _different(into, source)
+        wanted, different = _wanted(into, source, cells, light), _different(into, source)
         for run in wanted:  # files first: a finished run of a store has its weights
-            if source.folder(run).is_dir():
+            if not light and source.folder(run).is_dir():
                 shutil.copytree(source.folder(run), into.folder(run), dirs_exist_ok=True)
         _copy_rows(into, source, wanted, linked=cells is None)
         into.release()
@@ -41,12 +42,12 @@ def merge(into: Store, other: Path, cells: Collection[str] | None = None) -> Mer
     return Merged(len(wanted), different)
 
 
-def _wanted(into: Store, source: Store, cells: Collection[str] | None) -> list[str]:
+def _wanted(into: Store, source: Store, cells: Collection[str] | None, light: bool) -> list[str]:
     """Runs whose spec gives their id: what a stranger's store calls otherwise is not taken over."""
     ours, finished = into.statuses(), source.done() - into.done()
     sound = [record for record in source.records() if record.id == record.spec.id]
-    if cells is not None:
-        return [record.id for record in sound if record.cell in cells and record.id in finished]
+    if light or cells is not None:
+        return [r.id for r in sound if r.id in finished and (cells is None or r.cell in cells)]
     return [record.id for record in sound if record.id not in ours or record.id in finished]
 
 

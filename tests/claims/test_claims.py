@@ -200,6 +200,23 @@ def test_a_claim_follows_the_results(number: int, word: str, world: World) -> No
     json.dumps(verdict.to_json(), allow_nan=False)
 
 
+def test_an_open_verdict_says_what_would_settle_it() -> None:
+    nothing = CLAIMS[1].judge(Evidence("", "", {}))
+    assert nothing.settled_by == "recollect run fig1 --scale laptop"
+    assert "to settle it: recollect run fig1 --scale laptop" in nothing.basis()
+    fig1 = evidence(STUDIES["fig1"], levels(other=0.2))
+    undecided = CLAIMS[1].judge(fig1)
+    assert (undecided.finding.word, undecided.settled_by) == ("open", "recollect run fig1 --scale desk")
+    few = CLAIMS[1].judge(replace(fig1, runs={label: runs[:1] for label, runs in fig1.runs.items()}))
+    assert (few.finding.numbers, few.settled_by) == (
+        "1 of the 3 seeds that it needs",
+        "recollect run fig1 --scale laptop",
+    )
+    assert CLAIMS[1].judge(replace(fig1, scale="paper")).settled_by == ""
+    known = CLAIMS[28].judge(evidence(STUDIES["table2"], levels(attention=0.99, other=0.99)))
+    assert (known.finding.word, known.to_json()["settled_by"]) == ("contradicted", "")
+
+
 def shaped(loss: list[float], right: list[float]) -> Callable[[Record], Record]:
     """Runs with these curves, evenly over the budget."""
 

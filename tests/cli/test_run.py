@@ -161,6 +161,17 @@ def test_merge_prefers_what_is_finished_and_says_what_differs(swept: Store, tmp_
         merge(other, other.path)
 
 
+def test_a_light_copy_has_the_finished_runs_without_their_weights(capsys: Capsys, swept: Store, tmp_path: Path) -> None:
+    swept.add([tiny()])
+    assert "8 runs came from recollect.db" in call(capsys, "store", "merge", "--light", "all.db", "recollect.db")[1]
+    copied = Store(tmp_path / "all.db")
+    assert {r.id: r.result for r in copied.records(curves=True)} == {
+        r.id: r.result for r in swept.records(status="done", curves=True)
+    }
+    assert copied.labels("sweep", "") == swept.labels("sweep", "")
+    assert not any(copied.folder(run.id).exists() for run in copied.records())
+
+
 def test_a_loaded_mixer_is_the_one_that_was_trained(capsys: Capsys, tmp_path: Path) -> None:
     file = tmp_path / "mine.py"
     file.write_text(TROUBLE.read_text())
