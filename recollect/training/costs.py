@@ -2,7 +2,7 @@
 
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
@@ -16,8 +16,8 @@ STEPS = 2
 BUDGET = 3.0
 """Seconds of measuring, after which further cells are scaled from those that were measured."""
 LARGEST = 2e9
-"""Parameters times tokens of the largest step that is measured, some tenths of a second: one with more takes part of
-its batch."""
+"""Weights times tokens of the largest step that is measured, some tenths of a second: one with more takes part of its
+batch."""
 
 
 def weights(spec: RunSpec) -> int:
@@ -77,7 +77,7 @@ def costs(cells: Mapping[str, RunSpec], runs: Mapping[str, int], known: Mapping[
     for spec in by_turns(sorted(cells.values(), key=lambda spec: work[cell_of[spec]] / spec.train.steps)):
         cell = cell_of[spec]
         if on_this_cpu(spec) and cell not in seconds and (not seconds or time.monotonic() < until):
-            seconds[cell] = time_run(spec, params[cell])
+            seconds[cell] = time_run(spec)
     span = (min(params.values()), max(params.values()))
     if not seconds:
         return Costs(span, None, 0, len(cells))
@@ -107,12 +107,15 @@ def on_this_cpu(spec: RunSpec) -> bool:
     return spec.compute.device == "cpu" and not spec.compute.compile
 
 
-def time_run(spec: RunSpec, n_params: int) -> float:
-    """Seconds of a whole run, from a few steps and one evaluation, of so many rows as take little time."""
+def time_run(spec: RunSpec) -> float:
+    """Seconds of a whole run, from a few steps and one evaluation, of so many rows as take little time.
+
+    What the optimiser does to the weights it does once a step, however many rows there are.
+    """
     from recollect.training.burden import ready
 
     train, task = spec.train, spec.task
-    few = max(1, int(LARGEST / (n_params * task.length)))
+    few = max(1, int(LARGEST / (weights(spec) * task.length)))
     batch, judged = min(few, train.batch_size), min(few, task.validation_rows)
     part = spec.model_copy(
         update={
@@ -121,11 +124,15 @@ def time_run(spec: RunSpec, n_params: int) -> float:
         }
     )
     trainer = ready(part)
-    start = time.perf_counter()
-    for _ in range(STEPS):
-        trainer.step()
-    stepped = time.perf_counter()
-    trainer.point()
-    evaluated = (time.perf_counter() - stepped) * task.validation_rows / judged
-    step = (stepped - start) / STEPS * train.batch_size / batch
-    return step * train.steps + evaluated * (train.steps // train.eval_every + 1)
+    step, once = timed(trainer.step, STEPS), timed(lambda: trainer.optimiser.step(0.0), STEPS)
+    step = once + max(0.0, step - once) * train.batch_size / batch
+    evaluated = timed(trainer.point) * task.validation_rows / judged
+    return (step * train.steps + evaluated * (train.steps // train.eval_every + 1)) / spec.compute.threads
+
+
+def timed(work: Callable[[], object], times: int = 1) -> float:
+    """Seconds of the processor that it takes, on average: what else the machine does now is not to be counted."""
+    start = time.process_time()
+    for _ in range(times):
+        work()
+    return (time.process_time() - start) / times
