@@ -4,8 +4,10 @@ A mixer that is linear in its values hands over its matrix, exactly. For any oth
 depends on each input, the norm of ∂y_i/∂x_j, which is called `gradient` and no mixing matrix.
 """
 
+import math
 from typing import Literal, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn import functional as F
@@ -18,6 +20,8 @@ from recollect.training.learner import Learner
 from recollect.training.model import Block, Model
 
 Kind = Literal["mixing", "gradient"]
+DIRECTIONS, NUMBERS = 8, 2**21
+"""In which outputs are asked how they depend on inputs, and how many inputs there may be at a time."""
 
 
 class Taken(NamedTuple):
@@ -61,32 +65,47 @@ def _taken(mixer: Mixer, x: Tensor, where: str) -> Taken:
     with torch.no_grad():
         decays = plain(mixer.decays(x)) if isinstance(mixer, Decaying) else None
         if isinstance(mixer, MatrixMixer):
-            M, v = mixer.mixing(x)
+            M, mixed = _mixing(mixer, x)
             y = mixer(x)
-            error = (mixer.finish(M @ v, x) - y).abs().max() / y.abs().max().clamp(min=1e-30)
-            return Taken("mixing", plain(M), float(error), decays)
+            error = (mixed - y).abs().max() / y.abs().max().clamp(min=1e-30)
+            return Taken("mixing", M, float(error), decays)
     return Taken("gradient", plain(dependence(mixer, x, where)), 0.0, decays)
 
 
+def _mixing(mixer: MatrixMixer, x: Tensor) -> tuple[Floats, Tensor]:
+    """Its matrices and what they make of the values, a row at a time: what lies between stays in the nearest cache."""
+    taken = [(mixer.mixing(row), row) for row in x.split(1)]
+    return np.concatenate([plain(M) for (M, _), _ in taken]), torch.cat([mixer.finish(M @ v, r) for (M, v), r in taken])
+
+
 def dependence(mixer: Mixer, x: Tensor, where: str) -> Tensor:
-    """‖∂y_i/∂x_j‖ (B, 1, L, L), exactly: a row is copied D times, and copy d asks for the d-th number of y_i."""
-    _, length, width = x.shape
-    each, made = torch.arange(width, device=x.device), []
-    for row in x:
-        copies = row.detach().repeat(width, 1, 1).requires_grad_()
-        try:
-            y = mixer(copies)
-            norms = [_norms(y[each, i, each].sum(), copies, dim=(0, 2)) for i in range(length)]
-        except RuntimeError as error:
-            said = " ".join(str(error).split())
-            raise BadInput(
-                f"{where}: its mixer cannot be taken apart: no gradient reaches its input ({said})"
-            ) from None
-        made.append(torch.stack(norms))
-    return torch.stack(made).unsqueeze(1)
+    """‖∂y_i/∂x_j‖ (B, 1, L, L): a row is copied once a direction u, copy u asks for u·y_i, and squares are summed."""
+    u = directions(x.shape[-1]).to(x)
+    parts = x.detach().split(max(1, NUMBERS // (len(u) * x[0].numel())))
+    try:
+        return torch.cat([_dependence(mixer, part, u) for part in parts]).unsqueeze(1)
+    except RuntimeError as error:
+        said = " ".join(str(error).split())
+        raise BadInput(f"{where}: its mixer cannot be taken apart: no gradient reaches its input ({said})") from None
 
 
-def _norms(value: Tensor, of: Tensor, dim: int | tuple[int, ...]) -> Tensor:
+def _dependence(mixer: Mixer, x: Tensor, u: Tensor) -> Tensor:
+    copies = x.repeat_interleave(len(u), dim=0).requires_grad_()  # (B S, L, D)
+    asked = torch.einsum("bsld,sd->l", mixer(copies).unflatten(0, (len(x), len(u))), u)
+    norms = [_norms(one, copies, dim=-1).square().unflatten(0, (len(x), len(u))).sum(1) for one in asked]
+    return torch.stack(norms, dim=1).sqrt()
+
+
+def directions(width: int) -> Tensor:
+    """Orthonormal vectors (S, D), so scaled that squares along them add up to those along all: exactly where S = D,
+    else on average over rotations, of which this is a fixed one."""
+    drawn = torch.randn(width, width, dtype=torch.float64, generator=torch.Generator().manual_seed(0))
+    count = min(width, DIRECTIONS)
+    turned: Tensor = torch.linalg.qr(drawn)[0]
+    return turned[:count] * math.sqrt(width / count)
+
+
+def _norms(value: Tensor, of: Tensor, dim: int) -> Tensor:
     (grad,) = torch.autograd.grad(value, of, retain_graph=True)
     return grad.square().sum(dim).sqrt()
 

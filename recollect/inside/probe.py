@@ -13,7 +13,7 @@ from recollect.inside.phases import Phases, Values, ladder, phases
 from recollect.inside.seen import LayerSeen, Rows, Seen, draw_rows, look
 from recollect.spec import RunSpec
 from recollect.tasks import make_task
-from recollect.training.execute import initial_model
+from recollect.training.execute import initial_model, prepare
 from recollect.training.feed import place
 from recollect.training.learner import Learner
 from recollect.training.model import Model
@@ -88,6 +88,7 @@ def _finite(value: Any) -> Any:
 
 def probe(run: str, spec: RunSpec, learner: Learner, curves: Mapping[str, Values], rows: int | None = None) -> Probe:
     """Look into a trained model, and into the one that it was at the beginning."""
+    prepare(spec)
     model, drawn = stack(learner), draw_rows(spec, rows or fitting(spec))
     asked = question(drawn.batch, drawn.places, model.device)
     model.eval()

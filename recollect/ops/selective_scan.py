@@ -63,13 +63,12 @@ def selective_scan_matrix(dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor
     length = dt.shape[1]
     dt = dt.transpose(1, 2)  # (B, D_i, L)
     clock = dt.double().cumsum(dim=-1)
-    passed = (clock.unsqueeze(-1) - clock.unsqueeze(-2)).to(dt.dtype)  # (B, D_i, L, L)
-    future = torch.ones(length, length, dtype=torch.bool, device=dt.device).triu(1)
+    passed = (clock.unsqueeze(-1) - clock.unsqueeze(-2)).to(dt.dtype).tril()  # (B, D_i, L, L)
     M = torch.diag_embed(D.unsqueeze(-1).expand(-1, length))
     for n in range(A.shape[1]):
-        decay = (passed * A[:, n, None, None]).masked_fill(future, -torch.inf).exp()
+        decay = (passed * A[:, n, None, None]).exp()
         M = M + decay * C[:, None, :, None, n] * (B[:, None, :, n] * dt).unsqueeze(-2)
-    return M
+    return M.tril()
 
 
 def selective_scan_numba(x: Tensor, dt: Tensor, A: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from recollect.errors import BadInput
-from recollect.inside.look import blocks, dependence, gradients, take
+from recollect.inside.look import blocks, dependence, directions, gradients, take
 from recollect.inside.scores import repeated, score_places, score_repeats
 from recollect.mixers import Decaying, MatrixMixer, build_mixer
 from recollect.mixers.attention import Attention
@@ -137,6 +137,27 @@ def test_dependence_is_the_jacobian_block_by_block() -> None:
         whole = torch.autograd.functional.jacobian(lambda x: mixer(x[None])[0], x[row])  # (L, D, L, D)
         torch.testing.assert_close(found[row, 0], whole.square().sum((1, 3)).sqrt())
     assert found.triu(1).abs().max() == 0
+
+
+def test_dependence_of_a_wide_mixer_is_estimated_along_few_directions() -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer("lstm", d_model=32).double()
+    x = torch.randn(4, 6, 32, dtype=torch.float64)
+    found = dependence(mixer, x, "layer 0")[:, 0]
+    whole = [torch.autograd.functional.jacobian(lambda x: mixer(x[None])[0], row) for row in x]
+    exact = torch.stack([one.square().sum((1, 3)).sqrt() for one in whole])
+    past = torch.ones(6, 6, dtype=torch.bool).tril()
+    ratio = found[:, past] / exact[:, past]
+    assert ratio.square().mean() == pytest.approx(1, abs=0.3)  # one rotation serves all positions
+    assert (ratio - 1).abs().max() < 0.5
+    share, right = (M / M.sum(-1, keepdim=True) for M in (found, exact))
+    assert (share - right).abs().mean() < 0.02
+
+
+def test_directions_are_orthogonal_and_none_is_missing_where_there_are_few() -> None:
+    u = directions(32)
+    torch.testing.assert_close(u @ u.T, torch.eye(len(u), dtype=torch.float64) * 32 / len(u))
+    torch.testing.assert_close(directions(5).T @ directions(5), torch.eye(5, dtype=torch.float64))
 
 
 class Opaque(torch.nn.Module):
