@@ -165,10 +165,13 @@ def probe(run: str, store: Path | str = DEFAULT, *, rows: int | None = None, tru
     """Look into a finished run by (the beginning of) its id; `.to_json()` has all numbers."""
     loaded = load(run, store, trust=trust)
     record = loaded.record
+    opened = Store(Path(store))
+    looks = opened.looks(record.id)
+    opened.close()
     if not record.is_done:
         raise BadInput(f"run {record.id}: is {record.status}; it can be looked into when it is done")
     assert record.result is not None
-    return look_into(record.id, loaded.spec, loaded.model, record.result["curves"], rows)
+    return look_into(record.id, loaded.spec, loaded.model, record.result["curves"], looks, rows)
 
 
 @contextmanager

@@ -12,7 +12,9 @@ from recollect.errors import BadInput
 from recollect.store import DEFAULT
 
 if TYPE_CHECKING:  # torch is loaded when a run is looked into
+    from recollect.inside.patch import Interchange
     from recollect.inside.probe import Probe
+    from recollect.inside.seen import LayerSeen
 
 
 def probe(
@@ -59,17 +61,17 @@ def write(found: "Probe", out: Path) -> list[Path]:
     from recollect.report.inside import FadeLine
     from recollect.report.matrices import draw_matrices
 
-    out.mkdir(parents=True, exist_ok=True)
-    places, layers = found.rows.places, list(enumerate(zip(found.before.layers, found.after.layers, strict=True)))
-    ticks = {"keys": places.keys, "values": places.values, "queries": places.queries}
+    layers = list(enumerate(zip(found.before.layers, found.after.layers, strict=True)))
     matrices = {f"layer {i} {a.kind} {head}": M for i, (_, a) in layers for head, M in a.matrices.items()}
     mixer = found.spec.model.mixer_name
     fades = [FadeLine(f"layer {i}: mean |M|", mixer, b.fades, a.fades) for i, (b, a) in layers]
-    fades.append(FadeLine("gradient, distance to query", mixer, found.before.gradient, found.after.gradient))
+    fades.append(FadeLine("gradient of the loss", mixer, found.before.gradient, found.after.gradient))
+    spectra = {f"layer {i}: decays": (b.decays, a.decays) for i, (b, a) in layers if a.decays}
     title = f"{mixer}, {found.spec.task.short()}, run {found.run}"
-    drawn = draw_matrices(matrices, {name: one[0].tolist() for name, one in ticks.items()}, title)
-    files = save(drawn, out, f"{found.run}-matrices", ("png", "pdf"))
-    files += save(draw_fading(fades, title), out, f"{found.run}-fades", ("png", "pdf"))
+    places = {name: one[0].tolist() for name, one in found.first.items() if name != "tokens"}
+    drawn = {"matrices": draw_matrices(matrices, places, title), "fades": draw_fading(fades, title, spectra)}
+    out.mkdir(parents=True, exist_ok=True)
+    files = [file for name, one in drawn.items() for file in save(one, out, f"{found.run}-{name}", ("png", "pdf"))]
     file = out / f"{found.run}.json"
     file.write_text(json.dumps(found.to_json(), allow_nan=False))
     return [*files, file]
@@ -77,22 +79,43 @@ def write(found: "Probe", out: Path) -> list[Path]:
 
 def lines(found: "Probe") -> list[str]:
     """The numbers, in words."""
-    told = [f"run {found.run}: accuracy {found.accuracy:.1%} on {len(found.rows.batch)} rows"]
-    for i, seen in enumerate(found.after.layers):
-        told.append(f"layer {i} ({seen.kind}, {len(seen.scores['induction'].heads)} heads or channels)")
-        told += [
-            f"  {name:20} {one.together:.3f}, best {one.best:.3f}, chance {one.chance:.3f}"
-            for name, one in seen.scores.items()
-        ]
-        told.append(f"  {'length':20} {seen.length:.1f} tokens, before training {found.before.layers[i].length:.1f}")
-        if seen.forgets:
-            roles = ", ".join(f"{role} {value:.2f}" for role, value in seen.forgets.items())
-            told.append(f"  {'-ln of the decay':20} {roles}")
-    told.append("the answer passes (interchange)")
-    told += [
-        f"  {site:20} at {where}: {one:.2f}" for (site, where), one in found.interchange.ratios.items() if one > 0.05
-    ]
+    from recollect.inside.decay import fitted_length
+    from recollect.inside.phases import told
+
+    said = [f"run {found.run}: accuracy {found.accuracy:.1%} on {len(found.rows.batch)} rows"]
+    for i, (before, after) in enumerate(zip(found.before.layers, found.after.layers, strict=True)):
+        said += layer_lines(i, before, after)
+    was, now = (fitted_length(seen.gradient) for seen in (found.before, found.after))
+    said.append(f"gradient of the loss: length {now:.1f} tokens, before training {was:.1f}")
+    said += interchange_lines(found.interchange)
     for name, values in found.taps.items():
-        told.append(f"accuracy of {name} without lag 0, 1, ...: {', '.join(f'{value:.1%}' for value in values)}")
-    visits = ", ".join(f"{one.name} ({one.start:.0f} to {one.end:.0f})" for one in found.phases.visits)
-    return [*told, f"plateaus: {visits or 'none'}{'; a bump without accuracy' if found.phases.bump else ''}"]
+        said.append(f"accuracy of {name} without lag 0, 1, ...: {', '.join(f'{value:.1%}' for value in values)}")
+    return said + told(found.phases)
+
+
+def layer_lines(layer: int, before: "LayerSeen", after: "LayerSeen") -> list[str]:
+    """Scores, what fades, what the state keeps."""
+    from recollect.inside.probe import SIGNED
+
+    heads = len(after.scores["induction"].heads)
+    said = [f"layer {layer} ({after.kind}, {heads} {'heads or channels' if heads > 1 else 'head'})"]
+    said += [f"  {SIGNED}"] if after.is_signed else []
+    for name, one in after.scores.items():
+        first = before.scores[name].together
+        said.append(f"  {name:20} {one.together:.3f}, best {one.best:.3f}, chance {one.chance:.3f}, before {first:.3f}")
+    said.append(f"  {'length':20} {after.length:.1f} tokens, before training {before.length:.1f}")
+    if after.decays:
+        now, was = (", ".join(f"{q} {x:.3f}" for q, x in one.decays.items()) for one in (after, before))
+        said.append(f"  {'decays, quantiles':20} {now}; before training {was}")
+        roles = ", ".join(f"{role} {value:.2f}" for role, value in after.forgets.items())
+        said.append(f"  {'-ln of the decay':20} {roles}")
+    return said
+
+
+def interchange_lines(found: "Interchange") -> list[str]:
+    """Where the answer passes, if there is one."""
+    lost = f"without its key the answer loses {found.clean - found.corrupt:.2f} nats"
+    if not found.ratios:
+        return [f"{lost}: too little to be followed"]
+    passes = [f"  {site:20} at {where}: {one:.2f}" for (site, where), one in found.ratios.items() if abs(one) > 0.05]
+    return [f"{lost}, of which comes back with (interchange)", *passes]

@@ -10,7 +10,7 @@ from recollect.store import DEFAULT, Store
 
 
 def show(what: str, /, *, store: StorePath = DEFAULT, json_: Json = False) -> None:
-    """Show one run, with its result, its complete spec and where it ran; or all runs of one cell.
+    """Show one run, with its result, its phases, its complete spec and where it ran; or all runs of one cell.
 
     Parameters
     ----------
@@ -32,4 +32,4 @@ def show(what: str, /, *, store: StorePath = DEFAULT, json_: Json = False) -> No
     elif is_cell:
         show_cell(records, opened.lines(records[0].cell))
     else:
-        show_run(records[0])
+        show_run(records[0], opened.looks(records[0].id))

@@ -6,9 +6,10 @@ query), and
 
     ratio = (restored - corrupt) / (clean - corrupt)          of the answer's mean log-probability
 
-is the share of the answer that passes there. Activations: the stream after each block, what its mixer and its MLP
-write, and what its short convolutions hand over (the only ones that can tell inside a single layer). Where the value's
-position, or with a convolution the next one, holds the key, it is induction; else a direct retrieval.
+is the share of the answer that passes there, where enough of it is lost to be followed. Activations: the stream after
+each block, what its mixer and its MLP write, and what its short convolutions hand over (the only ones that can tell
+inside a single layer). Where the value's position, or with a convolution the next one, holds the key, it is induction;
+else a direct retrieval.
 
 Ablation: one tap of a short convolution is set to zero, in all channels.
 """
@@ -29,10 +30,12 @@ from recollect.training.feed import send
 from recollect.training.model import Model
 
 POSITIONS = ("key", "value", "behind", "query")
+LOST = 0.1
+"""Nats that the answer has to lose without its key: below it nothing is recalled, and ratios would be noise."""
 
 
 class Interchange(NamedTuple):
-    """The answer's mean log-probability clean and corrupt, and (site, position) -> ratio."""
+    """The answer's mean log-probability clean and corrupt, and (site, position) -> ratio, if anything is lost."""
 
     clean: float
     corrupt: float
@@ -90,19 +93,21 @@ def _foreign(tokens: Ints, keys: Ints, row: int) -> int:
 
 
 @torch.no_grad()
-def interchange(model: Model, asked: Question) -> Interchange:
-    """The ratios of all sites and positions; the model is to be in evaluation mode."""
+def interchange(model: Model, asked: Question, least: float = LOST) -> Interchange:
+    """The ratios of all sites and positions where so much is lost; the model is to be in evaluation mode."""
     found = sites(model)
     kept: dict[str, Tensor] = {}
     with _hooked({name: (part, _keep(kept, name)) for name, part in found.items()}):
         clean = answer(model, asked.tokens, asked)
     corrupt = answer(model, asked.corrupt, asked)
-    ratios = {}
+    ratios: dict[tuple[str, str], float] = {}
+    if not clean - corrupt >= least:
+        return Interchange(clean, corrupt, ratios)
     for name, part in found.items():
         for position, at in asked.where.items():
             with _hooked({name: (part, _restore(kept[name], at))}):
                 restored = answer(model, asked.corrupt, asked)
-            ratios[name, position] = (restored - corrupt) / (clean - corrupt) if clean != corrupt else 0.0
+            ratios[name, position] = (restored - corrupt) / (clean - corrupt)
     return Interchange(clean, corrupt, ratios)
 
 

@@ -8,10 +8,11 @@ one visited rung to the next: t10, t50, t90 are the steps by which so much of th
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 
-from recollect.inside.scores import Floats
+from recollect.inside.scores import Floats, strongest
 from recollect.spec import RunSpec
 from recollect.tasks import make_task
 
@@ -48,20 +49,46 @@ class Transition:
 
 @dataclass(frozen=True)
 class Phases:
-    """What a run went through; `rise` is that of the accuracy, `bump` the named pattern, where there is one."""
+    """What a run went through: the whole fall of the loss, the rise of the accuracy and of the score at the answer
+    (None where nobody looked inside while it trained), and `bump`, the named pattern, where there is one."""
 
     visits: list[Visit]
     transitions: list[Transition]
+    fall: Transition | None
     rise: Transition | None
+    formed: Transition | None
     bump: Transition | None
 
+    @property
+    def lags(self) -> dict[str, float]:
+        """Steps by which the second of two is half-way later than the first."""
+        found = {
+            "loss to accuracy": lag(self.fall, self.rise),
+            "loss to score": lag(self.fall, self.formed),
+            "accuracy to score": lag(self.rise, self.formed),
+        }
+        return {name: value for name, value in found.items() if value is not None}
 
-def phases(curves: Mapping[str, Values], ladder: Mapping[str, float], floor: float) -> Phases:
-    """Of the validation curves of a stored run; `floor` is the accuracy of the best guess without recall."""
+
+def phases(
+    curves: Mapping[str, Values], ladder: Mapping[str, float], floor: float, scores: Mapping[int, float] | None = None
+) -> Phases:
+    """Of the validation curves of a stored run; `floor` is the accuracy of the best guess without recall, `scores`
+    those at the answer by step."""
     steps, loss, right = curves["step"], curves["validation_loss"], curves["validation_accuracy"]
     found = visits(steps, loss, ladder)
     ways = [transition(steps, loss, one, other) for one, other in pairwise(found) if one.level != other.level]
-    return Phases(found, ways, rise(steps, right), bump_without_accuracy(ways, right, floor))
+    seen = scores or {}
+    formed = rise([*seen], [*seen.values()])
+    return Phases(found, ways, fall(steps, loss), rise(steps, right), formed, bump_without_accuracy(ways, right, floor))
+
+
+def phases_of(
+    spec: RunSpec, curves: Mapping[str, Values], looks: Mapping[str, Mapping[int, Any]] | None = None
+) -> Phases:
+    """The same of a run, by the ladder and the floors of its task and by what was seen inside while it trained."""
+    floor = max(make_task(spec.task).floors().values())
+    return phases(curves, ladder(spec), floor, strongest(looks, spec.model.n_layers) if looks else None)
 
 
 def ladder(spec: RunSpec) -> dict[str, float]:
@@ -112,6 +139,14 @@ def rise(steps: Values, values: Values) -> Transition | None:
     return _way(x, y, float(y[0]), float(y.max()))
 
 
+def fall(steps: Values, loss: Values) -> Transition | None:
+    """The whole of a loss, from its first value to its smallest; None where it does not fall by 0.05."""
+    x, y = _arrays(steps, loss)
+    if not len(y) or y[0] - y.min() < LEVEL:
+        return None
+    return _way(x, y, float(y[0]), float(y.min()))
+
+
 def lag(first: Transition | None, second: Transition | None) -> float | None:
     """Steps by which the second is half-way later than the first."""
     return None if first is None or second is None else second.t50 - first.t50
@@ -124,6 +159,23 @@ def bump_without_accuracy(ways: Sequence[Transition], right: Values, floor: floa
     if not falls or not ends or ends[0] > floor + LEVEL:
         return None
     return max(falls, key=lambda way: way.before - way.after)
+
+
+def told(found: Phases) -> list[str]:
+    """In words, a line each."""
+    visited = ", ".join(f"{one.name} ({one.start:.0f} to {one.end:.0f})" for one in found.visits)
+    lines = [f"plateaus, by steps: {visited or 'none'}"]
+    lines += [f"from plateau to plateau: {_words(way)}" for way in found.transitions]
+    if found.bump:
+        lines.append(f"a bump without accuracy: {_words(found.bump)}")
+    whole = {"loss": found.fall, "accuracy": found.rise, "score at the answer": found.formed}
+    lines += [f"{name}: {_words(way)}" for name, way in whole.items() if way]
+    lags = ", ".join(f"{name} {steps:+.0f} steps" for name, steps in found.lags.items())
+    return lines + ([f"lags, half-way to half-way: {lags}"] if lags else [])
+
+
+def _words(way: Transition) -> str:
+    return f"{way.before:.2f} to {way.after:.2f}, t10 {way.t10:.0f}, t50 {way.t50:.0f}, t90 {way.t90:.0f}"
 
 
 def _way(x: Floats, y: Floats, before: float, after: float) -> Transition:

@@ -7,12 +7,13 @@ from typing import Any
 
 import torch
 
+from recollect.errors import BadInput
 from recollect.inside.look import stack
 from recollect.inside.patch import Interchange, interchange, question, without_taps
-from recollect.inside.phases import Phases, Values, ladder, phases
+from recollect.inside.phases import Phases, Values, ladder, phases_of
 from recollect.inside.seen import LayerSeen, Rows, Seen, draw_rows, look
 from recollect.spec import RunSpec
-from recollect.tasks import make_task
+from recollect.tasks.task import Ints
 from recollect.training.execute import initial_model, prepare
 from recollect.training.feed import place
 from recollect.training.learner import Learner
@@ -37,6 +38,12 @@ class Probe:
     taps: dict[str, list[float]]
     phases: Phases
 
+    @property
+    def first(self) -> dict[str, Ints]:
+        """Tokens and positions of the rows, whose first one has its matrices shown."""
+        at = self.rows.places
+        return {"tokens": self.rows.batch.tokens, "keys": at.keys, "values": at.values, "queries": at.queries}
+
     def to_json(self) -> dict[str, Any]:
         """One object; numbers that are not finite are null."""
         found = self.interchange
@@ -46,6 +53,7 @@ class Probe:
             "mixer": self.spec.model.mixer_name,
             "rows": len(self.rows.batch),
             "accuracy": self.accuracy,
+            "row": {name: one[0].tolist() for name, one in self.first.items()},
             "layers": [_layer(*both) for both in zip(self.before.layers, self.after.layers, strict=True)],
             "gradient": {"before": self.before.gradient.tolist(), "after": self.after.gradient.tolist()},
             "interchange": {
@@ -55,7 +63,7 @@ class Probe:
             },
             "taps": self.taps,
             "ladder": ladder(self.spec),
-            "phases": asdict(self.phases),
+            "phases": asdict(self.phases) | {"lags": self.phases.lags},
         }
         return {name: _finite(value) for name, value in plain.items()}
 
@@ -64,17 +72,18 @@ def _layer(before: LayerSeen, after: LayerSeen) -> dict[str, Any]:
     scores = {
         name: {"together": one.together, "best": one.best, "chance": one.chance} for name, one in after.scores.items()
     }
-    lowest = min(M.min() for M in after.matrices.values())
     return {
         "kind": after.kind,
-        "note": SIGNED if lowest < 0 else "",
+        "note": SIGNED if after.is_signed else "",
         "scores": scores,
+        "before": {name: one.together for name, one in before.scores.items()},
         "heads": {name: one.heads.tolist() for name, one in after.scores.items()},
         "identity": after.identity,
         "length": {"before": before.length, "after": after.length},
         "fades": {"before": before.fades.tolist(), "after": after.fades.tolist()},
         "decays": {"before": before.decays, "after": after.decays},
         "forgets": {"before": before.forgets, "after": after.forgets},
+        "matrices": {str(head): M.tolist() for head, M in after.matrices.items()},
     }
 
 
@@ -86,14 +95,22 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-def probe(run: str, spec: RunSpec, learner: Learner, curves: Mapping[str, Values], rows: int | None = None) -> Probe:
+def probe(
+    run: str,
+    spec: RunSpec,
+    learner: Learner,
+    curves: Mapping[str, Values],
+    looks: Mapping[str, Mapping[int, Any]] | None = None,
+    rows: int | None = None,
+) -> Probe:
     """Look into a trained model, and into the one that it was at the beginning."""
     prepare(spec)
     model, drawn = stack(learner), draw_rows(spec, rows or fitting(spec))
+    if any(not p.isfinite().all() for p in model.parameters()):
+        raise BadInput(f"run {run}: some of its weights are not finite, so that nothing can be seen inside")
     asked = question(drawn.batch, drawn.places, model.device)
     model.eval()
     right = lambda: _accuracy(model, drawn)  # noqa: E731
-    floor = max(make_task(spec.task).floors().values())
     return Probe(
         run=run,
         spec=spec,
@@ -103,7 +120,7 @@ def probe(run: str, spec: RunSpec, learner: Learner, curves: Mapping[str, Values
         accuracy=right(),
         interchange=interchange(model, asked),
         taps=without_taps(model, right),
-        phases=phases(curves, ladder(spec), floor),
+        phases=phases_of(spec, curves, looks),
     )
 
 

@@ -40,6 +40,7 @@ class LayerSeen:
     decays: dict[str, float]  # quantiles; empty where the state has none
     forgets: dict[str, float]  # by role
     matrices: dict[int, Floats]  # head -> (L, L), of the first row
+    is_signed: bool  # some entry of some row is negative
 
     @property
     def length(self) -> float:
@@ -107,4 +108,5 @@ def _layer(taken: Taken, rows: Rows, n: int) -> LayerSeen:
         decays={} if taken.decays is None else spectrum(taken.decays[:n]),
         forgets={} if taken.decays is None else forgotten(taken.decays[:n], rows.places),
         matrices={int(head): own[0, head] for head in first},
+        is_signed=bool((own < 0).any()),
     )

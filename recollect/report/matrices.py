@@ -56,7 +56,10 @@ def put_ticks(axes: Axes, places: Places) -> None:
 
 
 def stored_matrices(record: Record) -> tuple[dict[str, NDArray[np.float64]], Places]:
-    """What was kept of a run at its last look: matrices by name, and where keys, values and queries stand."""
+    """What was kept of a run at its last look: matrices by name, and where keys, values and queries stand.
+
+    Of a run that diverged there are none.
+    """
     last = {name: [*steps.values()][-1] for name, steps in record.looks.items()}
-    matrices = {f"layer {name}": array for name, array in last.items() if array.ndim == 2}
+    matrices = {f"layer {name}": array for name, array in last.items() if array.ndim == 2 and np.isfinite(array).all()}
     return matrices, {name: last[name].astype(int).tolist() for name in ("keys", "values", "queries") if name in last}

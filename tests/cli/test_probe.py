@@ -1,8 +1,10 @@
 """`recollect probe`, and `--probe`: what they write, and one sentence for what cannot be looked into."""
 
 import json
+import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import recollect
@@ -13,7 +15,7 @@ from recollect.spec.files import WEIGHTS
 from recollect.store import Store
 from tests.support.small import TINY, tiny
 
-LAYER = {"kind", "note", "scores", "heads", "identity", "length", "fades", "decays", "forgets"}
+LAYER = {"kind", "note", "scores", "before", "heads", "identity", "length", "fades", "decays", "forgets", "matrices"}
 
 
 @pytest.fixture(scope="module")
@@ -52,6 +54,39 @@ def test_a_run_is_looked_into(kept: Path, tmp_path: Path, capsys: pytest.Capture
         for ending in (".json", "-matrices.png", "-matrices.pdf", "-fades.png", "-fades.pdf")
     }  # fmt: skip
     assert json.loads((out / f"{MAMBA.id}.json").read_text()) == found
+    assert set(found["row"]) == {"tokens", "keys", "values", "queries"}
+    assert all(np.shape(M) == (8, 8) for M in found["layers"][1]["matrices"].values())
+    assert found["interchange"]["ratios"] == {}  # after 12 steps nothing is recalled
+
+
+def test_words_say_what_was_seen(kept: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert called("probe", MAMBA.id, "--store", str(kept), "--out", str(tmp_path), "--rows", "2") == 0
+    said = capsys.readouterr().out
+    for words in ("shares of absolute mass", "decays, quantiles", "too little to be followed", "plateaus, by steps:"):
+        assert words in said
+
+
+def test_the_phases_of_any_run_are_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = Path(__file__).parents[2] / "results/laptop-split/recollect.db"
+    run = next(one for one in Store(kept).records() if one.outcome == "solved" and one.spec.task.name == "mqar")
+    assert called("show", run.id, "--store", str(kept)) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"loss: \d\.\d\d to 0\.\d\d, t10 \d+, t50 \d+, t90 \d+", said)
+    assert "lags, half-way to half-way: loss to accuracy" in said
+
+
+def test_a_diverged_run_is_one_sentence_and_does_not_spoil_the_report(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, out = tmp_path / "a.db", tmp_path / "out"
+    spec = tiny(train__lr=1e6)
+    assert called(*words(spec), "--set", "train.lr=1e6", "--probe", "--store", str(path), "--json") == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["outcome"] == "diverged"
+    assert called("probe", found["id"], "--store", str(path), "--out", str(out)) == 2
+    assert "weights are not finite" in capsys.readouterr().err
+    assert not out.exists()
+    assert called("report", "--store", str(path), "--out", str(out)) == 0
 
 
 def test_what_is_no_matrix_is_called_a_gradient(kept: Path) -> None:

@@ -42,7 +42,9 @@ def test_everything_put_back_at_once_is_the_clean_answer() -> None:
     spec = tiny("mamba", model__n_layers=2, model__block="mixer+mlp")
     task, model = make_task(spec.task), initial_model(spec).eval()
     batch = task.draw(generator(0, "test"), 8)
-    found = interchange(model, question(batch, task.places(batch), CPU))
+    asked = question(batch, task.places(batch), CPU)
+    assert interchange(model, asked).ratios == {}  # it recalls nothing, so that nothing is lost
+    found = interchange(model, asked, least=0)
     assert set(sites(model)) == {f"{layer} {name}" for layer in (0, 1) for name in ("conv", "mixer", "mlp", "stream")}
     assert found.ratios["1 stream", "query"] == pytest.approx(1, abs=1e-3)
     assert found.ratios["1 stream", "key"] == 0

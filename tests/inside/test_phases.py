@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from recollect.inside.decay import by_distance, fitted_length, forgotten, spectrum, to_query
-from recollect.inside.phases import joined, lag, phases, rise, visits
+from recollect.inside.phases import joined, lag, phases, rise, told, visits
 from recollect.tasks import build_task
 from recollect.tasks.streams import generator
 
@@ -69,6 +69,27 @@ def test_the_lag_is_between_the_halves() -> None:
     first, second = rise(steps, [0, 1, 1, 1, 1]), rise(steps, [0, 0, 0, 1, 1])
     assert lag(first, second) == pytest.approx(20)
     assert lag(first, rise(steps, [0.5] * 5)) is None
+
+
+def test_loss_accuracy_and_score_have_lags() -> None:
+    steps = [0, 10, 20, 30, 40]
+    curves = {"step": steps, "validation_loss": [2, 1, 0, 0, 0], "validation_accuracy": [0, 0, 0, 1, 1]}
+    found = phases(curves, LADDER, 0.125, {0: 0.0, 20: 0.0, 40: 0.5})
+    assert found.lags == pytest.approx({"loss to accuracy": 15, "loss to score": 20, "accuracy to score": 5})
+    assert told(found)[-2:] == [
+        "score at the answer: 0.00 to 0.50, t10 22, t50 30, t90 38",
+        "lags, half-way to half-way: loss to accuracy +15 steps, loss to score +20 steps, accuracy to score +5 steps",
+    ]
+    assert phases(curves, LADDER, 0.125).lags == pytest.approx({"loss to accuracy": 15})
+
+
+def test_a_bump_without_accuracy_is_told() -> None:
+    loss = [LADDER["ln(V/2)"]] * 3 + [LADDER["ln K"]] * 3
+    found = phases({"step": range(6), "validation_loss": loss, "validation_accuracy": [0.1] * 6}, LADDER, floor=0.125)
+    assert told(found)[1:3] == [
+        "from plateau to plateau: 3.47 to 1.39, t10 2, t50 2, t90 3",
+        "a bump without accuracy: 3.47 to 1.39, t10 2, t50 2, t90 3",
+    ]
 
 
 def test_a_matrix_that_fades_has_the_length_with_which_it_fades() -> None:

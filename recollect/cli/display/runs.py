@@ -6,8 +6,11 @@ from collections.abc import Iterator, Sequence
 from recollect.cli.display.console import tell, width
 from recollect.cli.display.live import summary
 from recollect.errors import plain
+from recollect.inside.phases import phases_of, told
+from recollect.spec import ForeignTaskOptions
 from recollect.spec.compose import flatten
 from recollect.store import Line, Record
+from recollect.store.records import Looks
 
 SHORTEST = 12
 """Letters that every column keeps: a run's id."""
@@ -35,9 +38,9 @@ def _texts(line: Line) -> tuple[str, ...]:
     return (*(plain(value) for value in line[:5]), f"{line.lr:.3g}", *(plain(value) for value in line[6:9]), test)
 
 
-def show_run(record: Record) -> None:
-    """Result, error, spec, provenance."""
-    for line in summary(record):
+def show_run(record: Record, looks: Looks) -> None:
+    """Result, phases of training, error, spec, provenance."""
+    for line in (*summary(record), *_phases(record, looks)):
         tell(plain(line))
     if record.error:
         tell(plain(record.error.rstrip()))
@@ -46,6 +49,14 @@ def show_run(record: Record) -> None:
         tell(f"  {key} = {json.dumps(value)}")
     tell("  ops: " + ", ".join(f"{op} -> {form}" for op, form in record.spec.forms().items()))
     tell("  " + ", ".join(f"{plain(key)} {plain(value)}" for key, value in record.provenance.items()))
+
+
+def _phases(record: Record, looks: Looks) -> list[str]:
+    """Of a finished run; the ladder of a user's task is in code that is not executed here."""
+    if not record.is_done or isinstance(record.spec.task, ForeignTaskOptions):
+        return []
+    assert record.result is not None
+    return [f"  {line}" for line in told(phases_of(record.spec, record.result["curves"], looks))]
 
 
 def show_cell(records: list[Record], lines: Sequence[Line]) -> None:
