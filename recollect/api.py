@@ -17,6 +17,7 @@ import pandas as pd
 from recollect.errors import BadInput
 from recollect.inside.probe import Probe
 from recollect.inside.probe import probe as look_into
+from recollect.inside.seen import SHOWN
 from recollect.spec import ForeignOptions, RunSpec
 from recollect.spec.files import WEIGHTS
 from recollect.store import DEFAULT, DONE, Contents, Record, Store
@@ -161,8 +162,13 @@ def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loade
     return Loaded(record, model.eval(), spec)
 
 
-def probe(run: str, store: Path | str = DEFAULT, *, rows: int | None = None, trust: bool = False) -> Probe:
-    """Look into a finished run by (the beginning of) its id; `.to_json()` has all numbers."""
+def probe(
+    run: str, store: Path | str = DEFAULT, *, rows: int | None = None, heads: int | None = None, trust: bool = False
+) -> Probe:
+    """Look into a finished run by (the beginning of) its id; `.to_json()` has all numbers.
+
+    Of each layer the matrices of so many heads or channels are kept, those that read most where the answer is.
+    """
     loaded = load(run, store, trust=trust)
     record = loaded.record
     opened = Store(Path(store))
@@ -171,7 +177,7 @@ def probe(run: str, store: Path | str = DEFAULT, *, rows: int | None = None, tru
     if not record.is_done:
         raise BadInput(f"run {record.id}: is {record.status}; it can be looked into when it is done")
     assert record.result is not None
-    return look_into(record.id, loaded.spec, loaded.model, record.result["curves"], looks, rows)
+    return look_into(record.id, loaded.spec, loaded.model, record.result["curves"], looks, rows, heads or SHOWN)
 
 
 @contextmanager

@@ -22,6 +22,9 @@ def probe(
     /,
     *,
     rows: Annotated[int | None, Parameter(converter=whole, help="of the task to look at; by default up to 64")] = None,
+    heads: Annotated[
+        int | None, Parameter(converter=whole, help="or channels of a layer whose matrices are kept and drawn (4)")
+    ] = None,
     out: Annotated[Path, Parameter(help="the folder for figures and JSON")] = Path("probes"),
     trust: Annotated[bool, Parameter(negative=(), help="execute a mixer's code that the store brings")] = False,
     store: StorePath = DEFAULT,
@@ -40,12 +43,13 @@ def probe(
     run
         A run's id, or its beginning.
     """
-    if rows is not None and rows < 1:
-        raise BadInput(f"--rows: must be at least 1 (got {rows})")
+    for name, given in (("rows", rows), ("heads", heads)):
+        if given is not None and given < 1:
+            raise BadInput(f"--{name}: must be at least 1 (got {given})")
     check_folder(out)
     from recollect.api import probe as look
 
-    found = look(run, store, rows=rows, trust=trust)
+    found = look(run, store, rows=rows, heads=heads, trust=trust)
     files = write(found, out)
     if json_:
         json.dump(found.to_json(), sys.stdout)

@@ -11,7 +11,7 @@ from recollect.errors import BadInput
 from recollect.inside.look import stack
 from recollect.inside.patch import Interchange, interchange, question, without_taps
 from recollect.inside.phases import Phases, Values, ladder, phases_of
-from recollect.inside.seen import LayerSeen, Rows, Seen, draw_rows, look
+from recollect.inside.seen import SHOWN, LayerSeen, Rows, Seen, draw_rows, look
 from recollect.spec import RunSpec
 from recollect.tasks.task import Ints
 from recollect.training.execute import initial_model, prepare
@@ -102,8 +102,9 @@ def probe(
     curves: Mapping[str, Values],
     looks: Mapping[str, Mapping[int, Any]] | None = None,
     rows: int | None = None,
+    heads: int = SHOWN,
 ) -> Probe:
-    """Look into a trained model, and into the one that it was at the beginning."""
+    """Look into a trained model, and into the one that it was at the beginning; keep so many matrices of a layer."""
     prepare(spec)
     model, drawn = stack(learner), draw_rows(spec, rows or fitting(spec))
     if any(not p.isfinite().all() for p in model.parameters()):
@@ -115,8 +116,8 @@ def probe(
         run=run,
         spec=spec,
         rows=drawn,
-        before=look(initial_model(spec), drawn),
-        after=look(model, drawn),
+        before=look(initial_model(spec), drawn, heads),
+        after=look(model, drawn, heads),
         accuracy=right(),
         interchange=interchange(model, asked),
         taps=without_taps(model, right),

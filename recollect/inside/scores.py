@@ -108,7 +108,7 @@ def score_repeats(M: NDArray[np.floating], tokens: Ints) -> dict[str, Score]:
     followed = np.zeros((rows, length, length), bool)
     followed[:, :, 1:] = tokens[:, :, None] == tokens[:, None, :-1]
     followed &= place <= place[:, None]
-    again = np.tile(np.flatnonzero(followed[0].any(-1)), (rows, 1)).astype(np.int32)
+    again = np.tile(np.flatnonzero(followed.any(-1).all(0)), (rows, 1)).astype(np.int32)
     later = np.tile(place[1:], (rows, 1)).astype(np.int32)
     matched = np.take_along_axis(followed, again[..., None].astype(np.int64), 1)
     found = share(M, again, matched), share(M, later, _marked(later - 1, length))

@@ -84,8 +84,8 @@ def draw_rows(spec: RunSpec, rows: int) -> Rows:
     return Rows(batch, task.places(batch), repeated(rng, max(1, rows // 2), batch.tokens.shape[1], task.vocab_size))
 
 
-def look(learner: Learner, rows: Rows) -> Seen:
-    """Look into a model, and leave it as it was."""
+def look(learner: Learner, rows: Rows, heads: int = SHOWN) -> Seen:
+    """Look into a model, keep so many matrices of each layer, and leave it as it was."""
     model, n = stack(learner), len(rows.batch)
     was_training = model.training
     model.eval()
@@ -93,13 +93,13 @@ def look(learner: Learner, rows: Rows) -> Seen:
     with torch.enable_grad():
         norms = gradients(model, place(rows.batch, model.device))
     model.train(was_training)
-    return Seen([_layer(layer, rows, n) for layer in taken], to_query(norms, rows.batch.at))
+    return Seen([_layer(layer, rows, n, heads) for layer in taken], to_query(norms, rows.batch.at))
 
 
-def _layer(taken: Taken, rows: Rows, n: int) -> LayerSeen:
+def _layer(taken: Taken, rows: Rows, n: int, heads: int) -> LayerSeen:
     own, again = taken.M[:n], taken.M[n:]
     scores = {**score_places(own, rows.places), **score_repeats(again, rows.repeats)}
-    first = np.argsort(-scores["induction"].heads, kind="stable")[:SHOWN]
+    first = np.argsort(-scores["induction"].heads, kind="stable")[:heads]
     return LayerSeen(
         kind=taken.kind,
         scores=scores,

@@ -162,8 +162,8 @@ class Store(Links, Points):
         """The whole id of one run, which need not be readable."""
         rows = self.db.execute("SELECT id FROM runs WHERE substr(id, 1, ?) = ?", (len(prefix), prefix)).fetchall()
         if len(rows) != 1:
-            what = "no run" if not rows else f"{len(rows)} runs"
-            raise BadInput(f"run: {what} in {self.path} begin with '{prefix}'; `recollect list runs` shows them")
+            what = f"{len(rows)} runs in {self.path} begin" if rows else f"no run in {self.path} begins"
+            raise BadInput(f"run: {what} with '{prefix}'; `recollect list runs` shows them")
         return str(rows[0]["id"])
 
     def find_cell(self, prefix: str) -> list[Record]:

@@ -93,13 +93,14 @@ def test_what_is_no_matrix_is_called_a_gradient(kept: Path) -> None:
     found = recollect.probe(LSTM.id, kept, rows=3)
     (layer,) = found.after.layers
     assert layer.kind == "gradient"
+    assert len(recollect.probe(MAMBA.id, kept, rows=1, heads=99).after.layers[0].matrices) == 16  # every channel's
     assert layer.decays == {}
     assert len(found.rows.batch) == 3
     assert 0 < layer.scores["induction"].together < 1
 
 
 def test_what_cannot_be_looked_into_is_one_sentence(kept: Path, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match=r"^run: no run in .* begin with 'ffff'"):
+    with pytest.raises(BadInput, match=r"^run: no run in .* begins with 'ffff'"):
         recollect.probe("ffff", kept)
     with pytest.raises(BadInput, match=r"^task copy: its rows have no keys and values"):
         recollect.probe(STRINGS.id, kept)

@@ -75,6 +75,15 @@ def test_uniform_attention_scores_what_arithmetic_says() -> None:
         assert scores[name].chance == pytest.approx(value, rel=1e-12), name
 
 
+def test_tokens_that_follow_each_other_by_chance_in_one_row_only_are_not_counted() -> None:
+    tokens = np.array([[0, 0, 1, 2, 0, 0, 1, 2], [0, 1, 2, 3, 0, 1, 2, 3]], np.int32)
+    M = np.zeros((2, 1, 8, 8))
+    for q in range(4, 8):
+        M[:, :, q, q - 3] = 1.0  # in both rows: what followed the token four places before
+    assert score_repeats(M, tokens)["prefix matching"].together == 1.0
+    assert score_repeats(M[::-1], tokens[::-1])["prefix matching"].together == 1.0
+
+
 def test_uniform_attention_on_repeated_tokens_scores_what_arithmetic_says() -> None:
     tokens = np.tile(np.arange(2, dtype=np.int32), (1, 3))  # 0 1 0 1 0 1
     M = np.tril(np.ones((6, 6)))[None, None]
