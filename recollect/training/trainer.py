@@ -82,6 +82,14 @@ def zeros(device: torch.device, count: int) -> Tensor:
     return torch.zeros(count, dtype=torch.float if device.type == "mps" else torch.double, device=device)
 
 
+def reseed(seed: int, device: torch.device) -> None:
+    """Start torch's generator anew. For devices that nobody uses, torch would write down the whole call stack."""
+    if device.type == "cpu":
+        torch.default_generator.manual_seed(seed)
+    else:
+        torch.manual_seed(seed)
+
+
 class Score(NamedTuple):
     """What an evaluation says; `characters` is the accuracy of single answers where several only count together."""
 
@@ -172,10 +180,11 @@ class Trainer:
     def step(self) -> None:
         """One optimiser step; nothing in it waits for the device."""
         train, progress = self.spec.train, self.progress
-        torch.manual_seed(derive(self.spec.seed, "dropout", progress.step))
+        reseed(derive(self.spec.seed, "dropout", progress.step), self.model.device)
         rows = self.feed.rows(progress.step)
         loss, right = loss_at(self.model, rows, self.spec)
-        self.model.zero_grad(set_to_none=True)
+        for p in self.parameters:
+            p.grad = None
         loss.backward()
         if train.clip is not None:
             nn.utils.clip_grad_norm_(self.parameters, train.clip)
