@@ -62,9 +62,11 @@ class Claim:
     def _missing(self, evidence: Evidence) -> Finding | None:
         if not evidence.runs:
             return Finding("open", f"no run of {self.study}", lacking=True)
-        if absent := [label for label in self.test.labels if label not in evidence.runs]:
+        if absent := [label for label in self.test.labels if label not in {*evidence.models, *evidence.runs}]:
             return Finding("open", f"not part of {self.study} at this scale: {', '.join(absent)}")
-        labels = [*self.test.labels, *(label for label in self.test.also if label in evidence.runs)]
+        labels = [*self.test.labels, *(label for label in self.test.also if label in evidence.models)]
+        if waiting := [label for label in dict.fromkeys(labels) if label not in evidence.runs]:
+            return Finding("open", f"no runs yet: {'; '.join(waiting)}", lacking=True)
         done, total = evidence.progress(labels)
         if done < total:
             return Finding("open", f"{done} of {total} runs done", lacking=True)

@@ -88,6 +88,12 @@ class Evidence:
             for label, runs in self.runs.items()
         }
 
+    @cached_property
+    def models(self) -> frozenset[str]:
+        """The labels of the study at this scale, with runs or without; those that a user left out are among them."""
+        study, scale = STUDIES[self.study], self.scale.partition(" (")[0]
+        return frozenset(case.label for case in study.cells(scale)) if scale in study.scales else frozenset(self.runs)
+
     def progress(self, labels: Iterable[str]) -> tuple[int, int]:
         """Done and all runs of these models."""
         runs = [run for label in labels for run in self.runs[label]]

@@ -296,8 +296,22 @@ def test_missing_runs_or_seeds_leave_a_claim_open() -> None:
     assert "of 18 runs done" in half.finding.numbers
     assert CLAIMS[28].judge(Evidence("", "", {})).finding.numbers == "no run of table2"
     alone = replace(whole, runs={"attention": whole.runs["attention"]})
-    absent = "not part of table2 at this scale: attention + conv on QKV"
-    assert CLAIMS[28].judge(alone).finding.numbers == absent
+    assert CLAIMS[28].judge(alone).finding.numbers == "no runs yet: attention + conv on QKV"
+    older = CLAIMS[28].judge(replace(alone, scale="one that the study has no more"))
+    assert older.finding.numbers == "not part of table2 at this scale: attention + conv on QKV"
+
+
+@pytest.mark.parametrize("scale", ["laptop", "laptop (attention, as it is; mamba, as it is)"])
+@pytest.mark.parametrize("number", [11, 42])
+def test_a_part_of_the_switches_leaves_a_claim_on_all_of_them_open(number: int, scale: str) -> None:
+    whole = evidence(STUDIES["confounders"], levels(mamba_as_it_is=0.2, other=0.99))
+    assert CLAIMS[number].judge(whole).finding.word != "open"
+    some = {label: runs for label, runs in whole.runs.items() if "as it is" in label or "gpt2" in label}
+    found = CLAIMS[number].judge(replace(whole, scale=scale, runs=some)).finding
+    assert found.word == "open"
+    assert found.numbers.startswith("no runs yet: ")
+    assert "zoology-legacy" in found.numbers
+    assert "gpt2" not in found.numbers
 
 
 def test_a_verdict_says_once_what_all_its_runs_share() -> None:
