@@ -264,6 +264,7 @@ BAD = {
     "no workers": (["lstm", "--workers", "0"], "--workers: must be at least 1"),
     "a figure in a file": (["lstm", "--out", "here"], "--out: here is not a directory"),
     "one value to vary": (["lstm", "--vary", "train.lr_norms=1"], "give two values or more; --set gives one"),
+    "the same value twice": (["lstm", "--vary", "train.lr_norms=1,1.0"], "give every value once (got 1.0 twice)"),
     "nothing to vary": (["lstm", "--vary", "train.lr_norms"], "write field=value,value"),
     "an unknown field to vary": (["lstm", "--vary", "train.lr_norm=1,2"], "did you mean 'train.lr_norms'?"),
     "the lr to vary": (["lstm", "--vary", "train.lr=1,2"], "train.lr is what the search chooses"),

@@ -42,4 +42,7 @@ def read_vary(text: str) -> Vary:
         raise BadInput(f"--vary {name}: cannot read the values '{values}'") from None
     if len(found) < 2:
         raise BadInput(f"--vary {name}: give two values or more; --set gives one")
+    for i, value in enumerate(found):
+        if value in found[:i]:
+            raise BadInput(f"--vary {name}: give every value once (got {value} twice)")
     return Vary(name.strip(), tuple(found))
