@@ -33,14 +33,22 @@ def ledger(
     studies: Collection[str] | None = None,
     claims: Registry[int, Claim] = CLAIMS,
 ) -> list[Verdict]:
-    """Every claim, or those on some studies, judged at every scale at which its study was run; open once where none."""
+    """Every claim, or those on some studies, judged at every scale at which its study was run; open once where none.
+
+    Where only some models of a study were run again, under changes, claims on the others are not judged once more.
+    """
     judged = [claim for claim in claims.values() if studies is None or claim.study in studies]
     gathered: dict[str, list[Evidence]] = {claim.study: [] for claim in judged}
     for study, scale in runs.studies():
         if study in gathered and scale:
             gathered[study].append(Evidence(study, scale, by_label(runs.labelled(study, scale)), select))
     nothing = [Evidence("", "", {})]
-    return [claim.judge(evidence) for claim in judged for evidence in gathered[claim.study] or nothing]
+    return [claim.judge(found) for claim in judged for found in _with_models(claim, gathered[claim.study]) or nothing]
+
+
+def _with_models(claim: Claim, gathered: list[Evidence]) -> list[Evidence]:
+    """The evidence that has the claim's models; all of it where none has."""
+    return [found for found in gathered if set(claim.test.labels) <= set(found.runs)] or gathered
 
 
 __all__ = ["CLAIMS", "OWN", "Claim", "Evidence", "Finding", "Source", "Verdict", "ledger"]

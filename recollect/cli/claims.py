@@ -10,7 +10,7 @@ from rich.table import Column, Table
 from rich.text import Text
 
 from recollect.claims import CLAIMS, OWN, Verdict, ledger
-from recollect.cli.display.console import console
+from recollect.cli.display.console import console, width
 from recollect.cli.options import Json, StorePath, whole
 from recollect.cli.report import SelectOn
 from recollect.errors import BadInput
@@ -75,10 +75,11 @@ def print_verdicts(verdicts: list[Verdict], *, long: bool = False, rules: bool =
 
 
 def short_table(verdicts: list[Verdict]) -> Table:
-    """A line per claim and scale."""
-    table = Table("", Column("verdict", min_width=12), box=None, pad_edge=False)
-    table.add_column("scale", no_wrap=True, min_width=min(18, max(len(one.evidence.scale) for one in verdicts)))
-    table.add_column("claim", no_wrap=True)
+    """A line per claim and scale; what is too long for its column is cut, numbers and verdicts never are."""
+    marks, scales = max(len(v.claim.mark) for v in verdicts), max(len(v.evidence.scale) for v in verdicts)
+    widths = {"": marks, "verdict": max(map(len, COLOURS)), "scale": max(5, min(width() // 5, scales))}
+    widths["claim"] = max(5, width() - sum(widths.values()) - 2 * len(widths))
+    table = Table(*(Column(name, width=n, no_wrap=True) for name, n in widths.items()), box=None, pad_edge=False)
     for verdict in verdicts:
         told = Text(verdict.finding.word, COLOURS[verdict.finding.word])
         table.add_row(verdict.claim.mark, told, verdict.evidence.scale, verdict.claim.statement)

@@ -359,6 +359,16 @@ def test_the_ledger_judges_runs_from_anywhere_and_some_studies_only() -> None:
     assert ledger(runs, "test", studies=("conv",))[0].evidence.budget().endswith("; lr chosen on the test rows")
 
 
+def test_a_part_of_a_study_that_was_run_again_is_judged_only_where_it_has_the_models() -> None:
+    whole = evidence(STUDIES["table2"], levels(attention=0.2, other=0.99))
+    again = replace(whole, scale="laptop (attention)", runs={"attention": whole.runs["attention"]})
+    judged = ledger(Memory(whole, again), studies=("table2",))
+    assert {verdict.evidence.scale for verdict in judged} == {"laptop"}
+    alone = ledger(Memory(again), studies=("table2",))
+    assert [v.claim.number for v in alone] == [v.claim.number for v in judged]
+    assert "not part of table2 at this scale" in alone[0].finding.numbers
+
+
 def test_the_ledger_is_printed_and_a_store_that_is_not_there_is_an_error(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -2,6 +2,7 @@
 
 import io
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from recollect.claims import CLAIMS
 from recollect.cli import COMMANDS, main, status
 from recollect.cli.display.console import WIDEST, console, tell
 from recollect.cli.display.live import Latest
@@ -19,6 +21,7 @@ from recollect.studies import STUDIES
 from recollect.sweep.shards import Shard
 from tests.cli.test_cli import TRAIN, call
 from tests.cli.test_run import SWEEP
+from tests.support.invented import fill, records_of
 from tests.support.places import ROOT
 
 Capsys = pytest.CaptureFixture[str]
@@ -38,6 +41,7 @@ SHOWS = {
     "list": [["list"], *(["list", what] for what in ("tasks", "mixers", "protocols", "studies", "claims", "runs"))],
     "run": [["run", "fig1", "--scale", "smoke", "--dry-run"], ["run", "fig5", "--scale", "paper", "--help"]],
     "window": [["window", "mqar", "attention", "mamba", "--dry-run", "--steps", "2"]],
+    "compare": [["compare", "lstm", "--against", "attention", "--scale", "smoke", "--dry-run"]],
     "status": [["status"]],
     "show": [["show", "RUN"], ["show", "CELL"]],
     "diff": [["diff", "RUN", "OTHER"]],
@@ -79,6 +83,21 @@ def test_a_narrow_pipe_is_respected_and_a_wide_one_is_not(monkeypatch: pytest.Mo
         assert widest - 6 < max(map(len, lines)) <= widest
         assert all(line.startswith("    word") for line in lines[1:])
         assert console().width == widest
+
+
+@pytest.mark.parametrize("columns", [60, 120])
+def test_a_claim_is_one_line_that_starts_with_its_number_and_its_verdict(
+    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: Capsys, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(columns))
+    changed = "laptop (attention, 2 layers; task.vocabulary=split; lrs 0.00316228)"
+    fill(tmp_path / "recollect.db", records_of(lrs=(0.1,)), "fig1", changed)
+    head, *lines, tally = call(capsys, "claims")[1].splitlines()
+    assert head.split() == ["verdict", "scale", "claim"]
+    assert [re.match(r"(\d+) +(?:open|supported|contradicted) ", line)[1] for line in lines] == [*map(str, CLAIMS)]  # type: ignore[index]
+    assert max(map(len, lines)) <= columns
+    assert "laptop (att" in lines[0]
+    assert tally == f"0 supported, 0 contradicted, {len(CLAIMS)} open"
 
 
 def test_text_of_users_is_never_markup(capsys: Capsys, tmp_path: Path) -> None:
