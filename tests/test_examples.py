@@ -142,7 +142,10 @@ def test_a_mixer_of_a_user_gets_the_exceptions_of_the_one_that_it_is_like() -> N
 
 def test_the_choice_is_told_and_so_is_what_could_be_chosen(capsys: Capsys) -> None:
     err = call(capsys, "train", "mqar", MINE, *SMALL)[2]
-    assert "as it stands, which makes exceptions; --like attention or sliding_attention: positions learned" in err
+    told = " ".join(err.split())
+    assert "without the exceptions that the protocol laptop makes (attention and sliding_attention: positions" in told
+    assert "mamba and mamba2: block mamba); --like attention would give yours the same" in told
+    assert max(map(len, err.splitlines())) <= 120
     assert (
         f"{MINE}: trained like mamba: block mamba" in call(capsys, "train", "mqar", MINE, "--like", "mamba", *SMALL)[2]
     )

@@ -7,30 +7,34 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, Group
 
 from recollect.cli.display.console import console
 from recollect.errors import BadInput, plain
 
+TRAIN, LOOK, KEEP, REST = map(
+    Group.create_ordered, ("Train and measure", "Look at results", "Look up and keep", "Options")
+)
 COMMANDS = {
-    "train": ("train:train", "Train one model and keep its record."),
-    "run": ("run:run", "Run a study or a sweep file: train what is missing, draw its figure."),
-    "window": ("window:window", "Find the range of learning rates in which a model learns, with few runs."),
-    "compare": ("compare:compare", "Put your mixer beside others: window, accuracy, speed; one table, one figure."),
-    "status": ("status:status", "Show how far every study is."),
-    "claims": ("claims:claims", "Judge the paper's claims by what is in the store."),
-    "list": ("list:list_", "List tasks, mixers, protocols, studies or runs."),
-    "show": ("show:show", "Show one run (result, complete spec, where it ran), or one cell."),
-    "diff": ("diff:diff", "Show in which fields two runs differ."),
-    "report": ("report:report", "Draw a store: figures, tables, one page to browse."),
-    "probe": ("probe:probe", "Look into a finished run: what its positions read, where the answer passes."),
-    "export": ("export:export", "Write results as CSV, Parquet or JSON."),
-    "store": ("store:app", "Merge stores, delete runs, check and mend."),
-    "size": ("size:size", "Count a model's parameters and state, or find the width for a budget."),
-    "check": ("check:check", "Check that a mixer keeps the contract."),
-    "protocols": ("protocols:app", "Show the presets of how to train, or how two differ."),
-    "completion": ("completion:completion", "Print a script that completes commands and names in a shell."),
+    "train": ("train:train", TRAIN, "Train one model and keep its record."),
+    "window": ("window:window", TRAIN, "Find the range of learning rates in which a model learns, with few runs."),
+    "compare": ("compare:compare", TRAIN, "Put your mixer beside others: window, accuracy, speed; a table, a figure."),
+    "run": ("run:run", TRAIN, "Run a study or a sweep file: train what is missing, draw its figure."),
+    "status": ("status:status", LOOK, "Show how far every study is."),
+    "report": ("report:report", LOOK, "Draw a store: figures, tables, one page to browse."),
+    "claims": ("claims:claims", LOOK, "Judge the paper's claims by what is in the store."),
+    "show": ("show:show", LOOK, "Show one run (result, complete spec, where it ran), or one cell."),
+    "diff": ("diff:diff", LOOK, "Show in which fields two runs differ."),
+    "probe": ("probe:probe", LOOK, "Look into a finished run: what its positions read, where the answer passes."),
+    "export": ("export:export", LOOK, "Write results as CSV, Parquet or JSON."),
+    "list": ("list:list_", KEEP, "List tasks, mixers, protocols, studies, claims or runs."),
+    "check": ("check:check", KEEP, "Check that a mixer keeps the contract."),
+    "size": ("size:size", KEEP, "Count a model's parameters and state, or find the width for a budget."),
+    "protocols": ("protocols:app", KEEP, "Show the presets of how to train, or how two differ."),
+    "store": ("store:app", KEEP, "Merge stores, delete runs, check and mend."),
+    "completion": ("completion:completion", KEEP, "Print a script that completes commands and names in a shell."),
 }
+"""Name -> where it is, under which heading it is listed, what it does."""
 
 
 def build(asked: str) -> App:
@@ -39,14 +43,20 @@ def build(asked: str) -> App:
         name="recollect",
         help="""How well, and how reliably, does a sequence model learn to recall?
 
-        Start with `recollect train mqar attention --lr 2e-3`; `recollect list` shows what there is.""",
+        Train a model: `recollect train mqar attention --lr 2e-3 --n-layers 2`
+
+        Compare a mixer of yours: `recollect compare my.py:Mixer --dry-run`
+
+        See what there is: `recollect list`""",
         version_flags=["--version"],
+        group_commands=REST,
         result_action="return_value",
         suppress_keyboard_interrupt=False,
         console=console(),
     )
-    for order, (name, (place, about)) in enumerate(COMMANDS.items()):
-        app.command(f"recollect.cli.{place}", name=name, help=None if name == asked else about, sort_key=order)
+    for order, (name, (place, group, about)) in enumerate(COMMANDS.items()):
+        told = None if name == asked else about
+        app.command(f"recollect.cli.{place}", name=name, help=told, group=group, sort_key=order)
     return app
 
 

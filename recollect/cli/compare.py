@@ -85,11 +85,13 @@ def compare(
     specs = [cell.spec for _, cell in comparison.cells]
     searching = comparison.searching()
     left = explain(comparison, stored(store, searching), store, how.at_once(specs), quiet=json_)
+    choice = told(comparison.study.scales[scale].protocol, comparison.study.task, brought, like)
     if dry_run:
+        if choice:
+            tell(choice, stderr=True)
         return 0
     check_memory(specs, how.force)
-    protocol = comparison.study.scales[scale].protocol
-    preflight_here(specs, how.elsewhere, told(protocol, comparison.study.task, brought, like))
+    preflight_here(specs, how.elsewhere, choice)
     with how.logs(store) as logs, closing(how.make(specs if left else [])) as executor:
         opened = Store(store, create=True)
         comparison.borrow(opened)

@@ -165,6 +165,8 @@ def run(
         tell(f"shard {part} of {what.name}: all its runs are done" if not chosen else after_shards(part, store))
         if not chosen:
             return 0
+    if dry_run and choice:
+        tell(choice, stderr=True)
     order = Order(found, what, how, path, out, printed, choice, dry_run)
     if designed == "window":
         if probe:

@@ -117,6 +117,8 @@ def window(
     specs = [cell.spec for cell in cells.values()]
     if dry_run:
         explain(cells, store, how.at_once(specs))
+        if choice:
+            tell(choice, stderr=True)
         return 0
     from recollect.report.window import check_windows
 

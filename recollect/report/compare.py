@@ -3,6 +3,7 @@
 import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Protocol
 
 import pandas as pd
@@ -25,11 +26,16 @@ class Compared:
     width: WidthFigure
 
 
-def _value(runs: Runs, title: str) -> Compared:
+def _value(runs: Runs, title: str, costs: Mapping[str, "Cost"] | None = None) -> Compared:
     searched = {cell for cell, found in by_cell(runs.records).items() if is_searched(found)}
     wide = runs.some([(label, record) for label, record in runs.labelled if record.cell in searched])
     wide = replace(wide, all=wide.labelled)
-    return Compared(STRIP.value(wide, title), LR.value(wide, ""), WIDTH.value(runs, ""))
+    strip = STRIP.value(wide, title)
+    if costs is not None:
+        strip = replace(
+            strip, rows=tuple(replace(r, words={**r.words, **_cost_words(costs[r.label])}) for r in strip.rows)
+        )
+    return Compared(strip, LR.value(wide, ""), WIDTH.value(runs, ""))
 
 
 def _panels(value: Compared) -> list[Panel]:
@@ -47,6 +53,11 @@ COMPARE = FigureKind(
     crosses=True,
     across=2,
 )
+
+
+def measured(costs: Mapping[str, "Cost"]) -> FigureKind[Compared]:
+    """The same figure with what a step of each model takes here, by label, for runs may come from other machines."""
+    return replace(COMPARE, value=partial(_value, costs=costs))
 
 
 class Cost(Protocol):
@@ -128,8 +139,11 @@ def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
         "decades (90 %)": "-" if row.window is None else "none" if bounds is None else str(row.window.width),
         **{f"d={d}": f"{line.accuracies[d]:.1%}" if d in line.accuracies else "-" for d in widths},
         "steps": "-" if line.steps is None else f"{line.steps:,.0f}",
-        "ms": f"{line.cost.milliseconds:.1f}",
-        "MB": f"{line.cost.kept / 1e6:.1f}",
+        **_cost_words(line.cost),
         "state": "unknown" if row.state_size is None else f"{row.state_size:,}",
         "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
     }
+
+
+def _cost_words(cost: Cost) -> dict[str, str]:
+    return {"ms": f"{cost.milliseconds:.1f}", "MB": f"{cost.kept / 1e6:.1f}"}

@@ -22,7 +22,7 @@ from recollect.report.figures import FIGURES
 from recollect.report.kind import FigureKind, Runs
 from recollect.report.note import span
 from recollect.report.probes import ProbeCard, probe_cards
-from recollect.report.style import mixer_colour
+from recollect.report.style import mixer_colours
 from recollect.report.tables import window_edges, window_text
 from recollect.spec.compose import flatten
 from recollect.spec.protocols import ZOOLOGY
@@ -107,7 +107,7 @@ def page(
         for record in ordered
         if record.id in listed
     )
-    colours = {name: mixer_colour(name) for name in sorted({row.mixer for row in rows})}
+    colours = mixer_colours(sorted({row.mixer for row in rows}))
     return Page(
         title=f"recollect: {study or contents.path.name}",
         select=select,

@@ -2,6 +2,7 @@
 
 import statistics
 from collections import Counter
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -14,9 +15,8 @@ from recollect.report.style import INK, Look
 from recollect.store import Record
 from recollect.window import Window
 
-HEADS = ("decades (90 %)", "accuracy", "steps", "state", "params", "ms")
-PLACES = (0.32, 0.49, 0.6, 0.73, 0.89, 1.0)
-"""Where the columns end."""
+ROOM = {"decades (90 %)": 30, "accuracy": 19, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
+"""The columns of the table, and how wide each is beside the others; one that is empty is left out."""
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StripRow:
     label: str
     look: Look
     window: Window
-    words: tuple[str, ...]
+    words: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,11 @@ class Strip:
 
     title: str
     rows: tuple[StripRow, ...]
+
+    @property
+    def heads(self) -> list[str]:
+        """The columns that say something."""
+        return [head for head in ROOM if any(row.words.get(head) for row in self.rows)]
 
 
 def _value(runs: Runs, title: str) -> Strip:
@@ -60,21 +65,21 @@ def name(row: CellRow, apart: bool) -> str:
     return f"{row.label}, {task}, {model.n_layers} x {model.d_model}" if apart else row.label
 
 
-def words(row: CellRow, *, timed: bool) -> tuple[str, ...]:
+def words(row: CellRow, *, timed: bool) -> dict[str, str]:
     """Window, accuracy at the best rate, steps until solved, sizes, time: what the table has of a model."""
     assert row.window is not None
     assert row.choice is not None
     width, at_best = row.window.width, [run for run in row.done if run.spec.train.lr == row.choice.lr]
     solved = [steps(run) for run in at_best if run.outcome == "solved"]
     times = [1e3 * run.seconds / steps(run) for run in row.done if run.seconds and steps(run)]
-    return (
-        "none" if width is None else str(width),
-        f"{row.choice.mean:.1%}",
-        f"{statistics.median(solved):,.0f}" if solved else "-",
-        "?" if row.state_size is None else f"{row.state_size:,}",
-        "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
-        f"{statistics.median(times):.1f}" if times and timed else "",
-    )
+    return {
+        "decades (90 %)": "none" if width is None else str(width),
+        "accuracy": f"{row.choice.mean:.1%}",
+        "steps": f"{statistics.median(solved):,.0f}" if solved else "-",
+        "state": "?" if row.state_size is None else f"{row.state_size:,}",
+        "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
+        "ms": f"{statistics.median(times):.1f}" if times and timed else "",
+    }
 
 
 def steps(run: Record) -> int:
@@ -92,9 +97,11 @@ def draw_table(value: Strip, axes: Axes) -> None:
     """A line a model, beside its bar."""
     axes.set(xlim=(0, 1), ylim=(len(value.rows) - 0.4, -0.6))
     axes.set_axis_off()
-    for y, texts in enumerate([HEADS, *(row.words for row in value.rows)], start=-1):
-        for text, x in zip(texts, PLACES, strict=True):
-            axes.text(x, y, text, va="center", ha="right", fontsize="xx-small", color=INK)
+    end, whole = 0, sum(ROOM[head] for head in value.heads)
+    for head in value.heads:
+        end += ROOM[head]
+        for y, text in enumerate([head, *(row.words.get(head, "") for row in value.rows)], start=-1):
+            axes.text(end / whole, y, text, va="center", ha="right", fontsize="xx-small", color=INK)
 
 
 def _panels(value: Strip) -> list[Panel]:

@@ -26,8 +26,9 @@ COLUMN, PAGE = 3.25, 5.5
 SHEET = str(Path(__file__).with_name("recollect.mplstyle"))
 """The style sheet of all figures; users lay theirs over it."""
 
-OTHERS = (("#777777", "d"), ("#B15928", "8"), ("#6A3D9A", "H"), ("#4D9A2E", "d"))
-"""For mixers without colour and marker of their own (users', hybrids), by a hash of the name."""
+OTHERS = (("#000000", "d"), ("#B15928", "8"), ("#6A3D9A", "H"), ("#4D9A2E", "p"))
+"""For mixers without colour and marker of their own (users', hybrids): from a hash of the name on, the first that no
+other of the figure has."""
 
 OUTCOMES: dict[str, tuple[str, ...]] = {
     "solved": ("#08519C",),
@@ -73,15 +74,21 @@ def styled(*sheets: str) -> AbstractContextManager[None]:
 
 def mixer_colour(mixer: str) -> str:
     """The colour of a mixer, the same in every figure."""
-    return _own(mixer)[0]
+    return mixer_colours([mixer])[mixer]
+
+
+def mixer_colours(mixers: Iterable[str]) -> dict[str, str]:
+    """Those of several, told apart."""
+    return {mixer: colour for mixer, (colour, _) in _owns(mixers).items()}
 
 
 def looks(series: Sequence[tuple[str, str]]) -> dict[str, Look]:
     """Label -> look, from (label, mixer) pairs: the mixer gives colour and marker, its variants differ in line."""
     found: dict[str, Look] = {}
     seen: Counter[str] = Counter()
+    own = _owns(mixer for _, mixer in series)
     for label, mixer in dict(series).items():
-        variant, (colour, marker) = seen[mixer], _own(mixer)
+        variant, (colour, marker) = seen[mixer], own[mixer]
         seen[mixer] += 1
         found[label] = Look(shade(colour, SHADES[variant % len(SHADES)]), marker, LINES[variant % len(LINES)])
     return found
@@ -102,6 +109,12 @@ def shade(colour: str, lightness: float) -> str:
     return to_hex(colorsys.hls_to_rgb(hue, min(0.85, light * lightness), saturation)).upper()
 
 
-def _own(mixer: str) -> tuple[str, str]:
-    own, (colour, marker) = MIXERS.get(mixer, MixerOptions), OTHERS[zlib.crc32(mixer.encode()) % len(OTHERS)]
-    return own.card.colour or colour, own.card.marker or marker
+def _owns(mixers: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Mixer -> colour and marker."""
+    found: dict[str, tuple[str, str]] = {}
+    for mixer in dict.fromkeys(mixers):
+        first, card = zlib.crc32(mixer.encode()) % len(OTHERS), MIXERS.get(mixer, MixerOptions).card
+        turns = [*OTHERS[first:], *OTHERS[:first]]
+        colour, marker = next((turn for turn in turns if turn not in found.values()), turns[0])
+        found[mixer] = card.colour or colour, card.marker or marker
+    return found

@@ -48,8 +48,12 @@ def told(protocol: str, task: str, mixers: Sequence[str], like: str, word: str =
     if like:
         given = _words(exceptions(protocol, task, like)) or f"for which the protocol {protocol} makes no exception"
         return f"{', '.join(own)}: trained like {like}: {given}"
-    others = "; ".join(f"{word} {' or '.join(names)}: {words}" for words, names in offered.items())
-    return f"{', '.join(own)}: trained by the protocol {protocol} as it stands, which makes exceptions; {others}"
+    others = "; ".join(f"{' and '.join(names)}: {words}" for words, names in offered.items())
+    first = next(iter(offered.values()))[0]
+    return (
+        f"{', '.join(own)}: trained without the exceptions that the protocol {protocol} makes ({others}); "
+        f"{word} {first} would give yours the same"
+    )
 
 
 def _words(fields: Fields) -> str:

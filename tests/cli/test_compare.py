@@ -39,9 +39,9 @@ def _mine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_one_command_makes_a_table_a_figure_and_a_page(capsys: Capsys, monkeypatch: pytest.MonkeyPatch) -> None:
     code, out, err = call(capsys, "compare", MINE, *SMALL)
     assert code == 0, err
-    assert f"compare {MINE}, attention: 6 cells, at most {RUNS} runs to do; 0 are there" in out
+    assert f"compare ({MINE}; attention): 6 cells, at most {RUNS} runs to do; 0 are there" in out
     assert "time: about" in out
-    assert "trained by the protocol laptop as it stands" in err
+    assert "trained without the exceptions that the protocol laptop makes" in err
     written = {file.name for file in Path("figures").iterdir()}
     assert {f"compare.{end}" for end in ("png", "pdf", "svg", "csv", "md", "tex")} | {"report.html"} <= written
     frame = pd.read_csv("figures/compare.csv")
@@ -49,6 +49,9 @@ def test_one_command_makes_a_table_a_figure_and_a_page(capsys: Capsys, monkeypat
     assert {"accuracy_8", "accuracy_16", "accuracy_32", "ms", "kept_mb", "state", "params"} <= set(frame.columns)
     assert frame["state"].isna().tolist() == [True, False]  # nobody says what a foreign mixer remembers
     assert "unknown" in out
+    drawn = Path("figures/compare.svg").read_text()
+    assert all(f"<!-- {ms:.1f} -->" in drawn for ms in frame["ms"])  # as measured here, not as the runs took
+    assert "<!-- MB -->" in drawn
     assert r"mine.py:GatedAverage & " in Path("figures/compare.tex").read_text()
     assert len(Store(Path("recollect.db")).done()) == RUNS
 
@@ -136,7 +139,7 @@ def test_a_mixer_that_looks_ahead_is_refused_before_anything_is_written(capsys: 
 
 def test_layers_are_joined_by_commas(capsys: Capsys) -> None:
     words = ["compare", "attention,mamba", "mamba,mamba", *SMALL, "--dry-run"]
-    assert "compare attention + mamba, mamba, 2 layers, attention: 9 cells" in call(capsys, *words)[1]
+    assert "compare (attention + mamba; mamba, 2 layers; attention): 9 cells" in call(capsys, *words)[1]
 
 
 def test_from_python_the_same_table_comes_back() -> None:

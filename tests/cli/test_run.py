@@ -232,7 +232,10 @@ def test_the_board_follows_every_run(capsys: Capsys) -> None:
     assert "name of c: solved, test accuracy 100.0% (2 s)" in shown
 
 
-@pytest.mark.parametrize(("seconds", "text"), [(5, "5 s"), (600, "10.0 min"), (9000, "2.5 h"), (864000, "10.0 days")])
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(5, "5 s"), (590, "9.8 min"), (600, "10 min"), (4182, "70 min"), (9000, "2.5 h"), (864000, "10 days")],
+)
 def test_durations_have_the_unit_that_fits(seconds: float, text: str) -> None:
     assert duration(seconds) == text
 

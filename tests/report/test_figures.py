@@ -24,7 +24,7 @@ from recollect.report.lr import draw_lr, lr_figure
 from recollect.report.mixing import draw_mixing, mixing_figure
 from recollect.report.note import floors, note
 from recollect.report.params import draw_params, params_figure
-from recollect.report.style import OTHERS, OUTCOMES, looks, mixer_colour, outcome_colour
+from recollect.report.style import OTHERS, OUTCOMES, looks, mixer_colour, mixer_colours, outcome_colour
 from recollect.report.width import draw_width, width_figure
 from recollect.spec import MIXERS
 from recollect.spec.protocols import ZOOLOGY
@@ -347,6 +347,13 @@ def test_a_users_mixer_keeps_its_colour_and_takes_none_of_the_known_ones() -> No
     assert mixer_colour("my.py:Mixer") == mixer_colour("my.py:Mixer")
     assert mixer_colour("my.py:Mixer") in {colour for colour, _ in OTHERS}
     assert not {colour for colour, _ in OTHERS} & {mixer.card.colour for mixer in MIXERS.values()}
+
+
+def test_mixers_of_users_in_one_figure_never_look_alike() -> None:
+    mine = [f"my.py:Mixer{i}" for i in range(len(OTHERS))]
+    found = looks([(name, name) for name in (*mine, "attention")])
+    assert len({(look.colour, look.marker) for look in found.values()}) == len(mine) + 1
+    assert len(set(mixer_colours(mine).values())) == len(mine)
 
 
 def test_variants_of_one_mixer_differ_in_line_and_shade() -> None:

@@ -23,7 +23,7 @@ from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print
 from recollect.report.map import Square, draw_map, window_map
 from recollect.report.page import figure_kind
-from recollect.report.strip import HEADS
+from recollect.report.strip import ROOM
 from recollect.report.style import COLUMN
 from recollect.report.write import write_report
 from recollect.store import Contents, Record, Store
@@ -264,5 +264,9 @@ def test_a_strip_has_a_bar_and_a_line_of_the_table_for_every_model() -> None:
     names = [tick.get_text() for tick in bars.get_yticklabels()]
     told = [text.get_text() for text in table.texts]
     assert len(names) == len(set(names)) > 1
-    assert told[: len(HEADS)] == list(HEADS)
-    assert len(told) == len(HEADS) * (1 + len(names))
+    lines = 1 + len(names)
+    assert told[::lines] == [head for head in ROOM if head != "MB"]
+    assert len(told) == lines * (len(ROOM) - 1)
+    ends = [text.get_position()[0] for text in table.texts[::lines]]
+    assert ends == sorted(set(ends))
+    assert ends[-1] == 1.0

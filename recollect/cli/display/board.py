@@ -141,8 +141,8 @@ class Watcher:
 
 
 def duration(seconds: float) -> str:
-    """A time in the unit that fits."""
+    """A time in the unit that fits, no more exact than an estimate is."""
     for unit, size in (("years", 31_557_600.0), ("days", 86400.0), ("h", 3600.0), ("min", 60.0)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.1f} {unit}"
+            return f"{seconds / size:.{seconds < 10 * size:d}f} {unit}"
     return f"{seconds:.0f} s"

@@ -9,8 +9,8 @@ from rich.table import Table
 from recollect.cli.display.console import console, tell
 from recollect.cli.display.dry import print_costs
 from recollect.cli.options import print_figure
-from recollect.report.compare import in_words, lines, table
-from recollect.report.figures import draw_figure, save
+from recollect.report.compare import in_words, lines, measured, table
+from recollect.report.figures import draw_runs, save
 from recollect.report.layout import Print
 from recollect.report.tables import escaped, markdown, pasted
 from recollect.report.write import write_report
@@ -30,10 +30,10 @@ def explain(comparison: Comparison, stored: Sequence[Record], store: Path, worke
         missing = cell.most(known) - cell.spent(known, [])
         left += [cell.spec] * (missing if cell.next(known, []) or not cell.spent(known, []) else 0)
     if not quiet:
-        models = ", ".join(comparison.wide)
-        tell(f"compare {models}: {len(cells)} cells, at most {len(left)} runs to do; {len(known)} are there")
+        models = "; ".join(comparison.wide)
+        tell(f"compare ({models}): {len(cells)} cells, at most {len(left)} runs to do; {len(known)} are there")
         names = dict.fromkeys(label for label, cell in cells if cell.spec.cell in {record.cell for record in shipped})
-        tell(f"runs that come with recollect: {', '.join(names) or 'none of these models at these sizes'}")
+        tell(f"runs that come with recollect: {'; '.join(names) or 'none of these models at these sizes'}")
         if left:
             print_costs(left, store, workers)
     return bool(left)
@@ -43,11 +43,11 @@ def show(comparison: Comparison, contents: Contents, out: Path, how: Print, *, q
     """Measure the steps here, then write figure, tables and page, and print the table."""
     from recollect.training.burden import burdens
 
-    labelled = contents.labelled(NAME, comparison.scale)
-    found = lines(labelled, burdens(comparison.wide))
+    labelled, costs = contents.labelled(NAME, comparison.scale), burdens(comparison.wide)
+    found, kind = lines(labelled, costs), measured(costs)
     frame, printed = table(found), in_words(found)
     out.mkdir(parents=True, exist_ok=True)
-    figure = draw_figure(comparison.study.figure, labelled, comparison.study.title, comparison.scale, how)
+    figure = draw_runs(kind, kind.runs(labelled, comparison.scale, "validation"), comparison.study.title, how)
     files = save(figure, out, NAME, FORMATS, how.style)
     (out / f"{NAME}.csv").write_text(frame.to_csv(index=False), encoding="utf-8")
     (out / f"{NAME}.md").write_text(markdown(printed), encoding="utf-8")

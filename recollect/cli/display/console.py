@@ -26,10 +26,10 @@ def console(*, stderr: bool = False) -> Console:
     return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=columns, soft_wrap=stderr)
 
 
-def tell(*lines: str) -> None:
+def tell(*lines: str, stderr: bool = False) -> None:
     """Print lines; one that is too long goes on in the next, indented. No word is cut: a path can be copied."""
     for line in (line for text in lines for line in text.splitlines() or [""]):
-        print(line if len(line) <= width() else wrapped(line))
+        print(line if len(line) <= width() else wrapped(line), file=sys.stderr if stderr else sys.stdout)
 
 
 def wrapped(line: str) -> str:

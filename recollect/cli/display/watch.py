@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from recollect.cli.display.board import Board, show
+from recollect.cli.display.console import tell
 from recollect.spec import ForeignOptions, ForeignTaskOptions, RunSpec
 from recollect.spec.run import ROLES
 from recollect.spec.watch import Watch
@@ -47,8 +48,7 @@ def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False, choice: st
 
         for spec in grouped:
             check_groups(spec)
-    for sentence in filter(None, (advice(asked.values()), choice)):
-        print(sentence, file=sys.stderr)
+    tell(*filter(None, (advice(asked.values()), choice)), stderr=True)
 
 
 def train_cases(
