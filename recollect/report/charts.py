@@ -218,7 +218,8 @@ def _outcome_colour() -> alt.Color:
     """Plateaus stand last in the legend."""
     named = [*(kind for kind in OUTCOMES if kind != "stuck"), "stuck"]
     scale = alt.Scale(domain=named, range=[OUTCOMES[kind][0] for kind in named])
-    legend = alt.Legend(orient="bottom", columns=3)
+    whole = "datum.label === 'below' ? 'below chance' : datum.label"  # a kind is an outcome's first word
+    legend = alt.Legend(orient="bottom", columns=3, labelExpr=whole)
     return alt.Color("kind:N", title=None, sort=list(OUTCOMES), scale=scale, legend=legend)
 
 
@@ -236,7 +237,7 @@ def _scale(colours: Mapping[str, str]) -> alt.Scale:
 def _floors() -> list[alt.Chart]:
     """The accuracy of models that do not recall, dashed and named to the right of the chart."""
     base = alt.Chart(alt.NamedData("floors")).encode(y=alt.Y("level:Q", scale=ACCURACY))
-    text = base.mark_text(align="left", baseline="middle", dx=3, fontSize=10, color="gray")
+    text = base.mark_text(align="left", baseline="middle", dx=8, fontSize=10, color="gray")
     named = text.encode(x=alt.value("width"), text="name:N")
     return [base.mark_rule(strokeDash=[4, 3], color="gray"), named]
 

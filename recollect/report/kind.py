@@ -115,7 +115,7 @@ class Panel:
 
     An extra is drawn only where it is asked for by its name. `inches` is its height, where that does not follow from
     the figure's width; a wide one has a row of its own; one that `aligns` lies under the same learning rates as the
-    panel above it.
+    panel above it. A figure of less than `needs` inches does without it: the panel before it takes the row.
     """
 
     draw: Callable[[Axes], None]
@@ -125,6 +125,7 @@ class Panel:
     is_extra: bool = False
     is_wide: bool = False
     aligns: bool = False
+    needs: float = 0.0
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ PAPER = Print()
 
 def lay_out(panels: Sequence[Panel], title: str, note: str, how: Print, across: int | None = None) -> Figure:
     """The figure; laid out once, not again in every format. `across` are the panels in a row, if they know."""
-    found = _chosen(panels, how.panels)
+    found = _fitting(_chosen(panels, how.panels), how.width)
     shown = found[:MOST]
     left_out = f". {MOST} of {len(found)} panels; the tables have all" if len(found) > MOST else ""
     with styled(*how.style):
@@ -126,6 +126,17 @@ def _chosen(panels: Sequence[Panel], names: Sequence[str]) -> list[Panel]:
         elif strip is not None and not panel.is_extra:
             found.append(Panel(strip.draw_alone, WINDOW, inches=0.5 + 0.18 * strip.names, is_wide=True))
     return found or [Panel(empty)]
+
+
+def _fitting(panels: Sequence[Panel], width: float) -> list[Panel]:
+    """Without those that need more inches; the panel before one of them has its row alone."""
+    found: list[Panel] = []
+    for panel in panels:
+        if width >= panel.needs:
+            found.append(panel)
+        else:
+            found[-1] = replace(found[-1], is_wide=True)
+    return found
 
 
 def _rows(panels: Sequence[Panel], across: int | None, width: float) -> list[list[Panel]]:

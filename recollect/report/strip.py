@@ -18,6 +18,9 @@ from recollect.window import Window
 ROOM = {"decades (90 %)": 30, "accuracy": 19, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
 """The columns of the table, and how wide each is beside the others; one that is empty is left out."""
 
+TABLE = 4.5
+"""Inches of a figure that has room for the table."""
+
 
 @dataclass(frozen=True)
 class StripRow:
@@ -105,8 +108,11 @@ def draw_table(value: Strip, axes: Axes) -> None:
 
 
 def _panels(value: Strip) -> list[Panel]:
+    if not value.rows:
+        return []
     inches = 0.7 + 0.16 * len(value.rows)
-    return [Panel(partial(draw, value), inches=inches) for draw in (draw_windows, draw_table) if value.rows]
+    bars, table = partial(draw_windows, value), partial(draw_table, value)
+    return [Panel(bars, inches=inches), Panel(table, inches=inches, needs=TABLE)]
 
 
 STRIP = FigureKind(

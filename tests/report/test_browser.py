@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from recollect.report.page import ClaimRow
+from recollect.report.style import OUTCOMES, mixer_colour
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
 from recollect.store import Contents, Store
@@ -169,6 +170,54 @@ def test_windows_are_drawn_over_the_points_and_as_a_strip(page: Browser) -> None
     page.wait("document.querySelectorAll('#studies figure svg').length === 2")
     lines = "[...document.querySelectorAll('#studies figure g.mark-rule.role-mark line')]"
     assert page.evaluate(f"{lines}.filter(one => one.getAttribute('stroke-width') === '5').length") == 2
+
+
+def test_of_curves_those_at_the_best_rate_stand_out(tab: Browser, tmp_path: Path) -> None:
+    for name, lrs, strong in (("some", LRS[3:6], {0.1, 1}), ("one", LRS[3:4], {1})):
+        store = Store(fill(tmp_path / f"{name}.db", records_of(lrs=lrs), "fig6"))
+        (file,) = write_report(Contents(store), tmp_path / name, ["html"])
+        store.close()
+        tab.view(1280, 900)
+        tab.open(file)
+        tab.evaluate("document.querySelector('#studies').scrollIntoView()")
+        tab.wait("document.querySelectorAll('#studies figure svg').length > 0")
+        found = "[...document.querySelectorAll('#studies figure g.mark-symbol.role-mark path')]"
+        shown = tab.evaluate(f"{found}.map(one => Number(one.getAttribute('opacity') ?? 1))")
+        assert set(shown) == strong
+        assert ("not a cell's best" in tab.evaluate("document.querySelector('#studies').textContent")) == (
+            strong != {1}
+        )
+
+
+def test_colours_that_a_dark_page_would_swallow_are_lighter_there(tab: Browser, tmp_path: Path) -> None:
+    runs = [*records_of("attention", LRS[3:6]), *records_of("kda", LRS[3:6])]
+    store = Store(fill(tmp_path / "s.db", runs))
+    (file,) = write_report(Contents(store), tmp_path, ["html"])
+    store.close()
+    for scheme, is_dark in (("light", False), ("dark", True)):
+        tab.view(1280, 900, scheme)
+        tab.open(file)
+        tab.wait("document.querySelectorAll('#overview figure svg').length === 2")
+        windows, outcomes = tab.evaluate("[...document.querySelectorAll('#overview figure')].map(one => one.outerHTML)")
+        assert (mixer_colour("kda") in windows) != is_dark
+        assert mixer_colour("attention") in windows
+        assert OUTCOMES["solved"][0] in outcomes
+
+
+def test_a_name_says_a_size_once(tab: Browser, tmp_path: Path) -> None:
+    runs = [*records_of(lrs=LRS[3:6]), *records_of(lrs=LRS[3:6], model__n_layers=2)]
+    path = fill(tmp_path / "s.db", runs)
+    store = Store(path, create=True)
+    labels = {run.id: "attention, 2 layers" if run.spec.model.n_layers == 2 else "attention" for run in runs}
+    store.link("fig1", "laptop", labels)
+    (file,) = write_report(Contents(store), tmp_path, ["html"])
+    store.close()
+    tab.view(1280, 900)
+    tab.open(file)
+    tab.wait("document.querySelector('#overview figure svg')")
+    seen = tab.evaluate("document.querySelector('#overview figure svg').textContent")
+    assert "attention, 2 layers" in seen
+    assert "2 layers, 2 layers" not in seen
 
 
 def test_a_table_is_sorted_by_a_click_on_its_head_and_back(page: Browser) -> None:

@@ -23,7 +23,7 @@ from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print
 from recollect.report.map import Square, draw_map, window_map
 from recollect.report.page import figure_kind
-from recollect.report.strip import ROOM
+from recollect.report.strip import ROOM, TABLE
 from recollect.report.style import COLUMN
 from recollect.report.write import write_report
 from recollect.store import Contents, Record, Store
@@ -270,3 +270,11 @@ def test_a_strip_has_a_bar_and_a_line_of_the_table_for_every_model() -> None:
     ends = [text.get_position()[0] for text in table.texts[::lines]]
     assert ends == sorted(set(ends))
     assert ends[-1] == 1.0
+
+
+def test_a_strip_in_one_column_of_a_paper_leaves_its_table_to_the_tables() -> None:
+    (bars,) = draw_figure("strip", grid(), "t", "smoke", Print(COLUMN)).axes
+    _, wide = draw_figure("strip", grid(), "t", "smoke", Print(TABLE)).axes[:2]
+    assert not bars.texts
+    assert "accuracy" in [text.get_text() for text in wide.texts]
+    assert bars.get_position().x1 > 0.95

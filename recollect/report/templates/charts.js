@@ -11,6 +11,18 @@ function theme(isDark = dark.matches) {
   };
 }
 
+// On a dark page colours that are too dark for it are made lighter; those of outcomes, which go from dark to light, stay.
+function lighter(colour) {
+  const parts = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16)), light = (0.21 * parts[0] + 0.72 * parts[1] + 0.07 * parts[2]) / 255;
+  const white = 0.8 - 1.6 * light;
+  return light >= 0.36 ? colour : "#" + parts.map((part) => Math.round(part + (255 - part) * white).toString(16).padStart(2, "0")).join("");
+}
+
+function lit(spec) {
+  const text = JSON.stringify(spec);
+  return text.includes('"field":"kind"') ? spec : JSON.parse(text.replace(/"#[0-9a-f]{6}"/gi, (found) => `"${lighter(found.slice(1, -1))}"`));
+}
+
 const charts = new Map();
 
 async function draw(figure, chart, rows, caption = "") {
@@ -23,8 +35,8 @@ async function draw(figure, chart, rows, caption = "") {
   figure.setAttribute("role", "group");
   figure.setAttribute("aria-label", `${chart.about}; arrow keys walk over its points, Enter opens one`);
   figure.tabIndex = 0;
-  const spec = filled(chart, rows, figure);
-  const shown = await vegaEmbed(figure, spec, { actions: false, renderer: "svg", config: theme() });
+  const spec = filled(chart, rows, figure), seen = dark.matches ? filled({ ...chart, spec: lit(chart.spec) }, rows, figure) : spec;
+  const shown = await vegaEmbed(figure, seen, { actions: false, renderer: "svg", config: theme() });
   charts.set(figure, shown);
   const foot = Object.assign(document.createElement("figcaption"), { className: "small", textContent: caption });
   const name = chart.about.toLowerCase().replace(/[^a-z]+/g, "-");

@@ -87,8 +87,11 @@ const SOURCES = {
     return { rows: drawn.map((run) => runRow(run, labels?.[run.id])), caption };
   },
   points: (chosen, labels) => {
-    const done = chosen.filter(isDone), rows = even(done, CURVES).flatMap((run) => pointRows(run, labels?.[run.id], true));
-    return { rows, caption: done.length > CURVES ? `${CURVES} of ${chosen.length} runs are drawn.` : "" };
+    const done = chosen.filter(isDone), shown = even(done, CURVES), atBest = (run) => run.lr === cells[run.cell].lr;
+    const have = new Set(shown.filter(atBest).map((run) => run.cell)), isBest = (run) => atBest(run) || !have.has(run.cell);
+    const rows = shown.flatMap((run) => pointRows(run, labels?.[run.id], isBest(run)));
+    const told = [shown.every(isBest) ? "" : "Faint: learning rates that are not a cell's best.", done.length > CURVES ? `${CURVES} of ${done.length} runs are drawn.` : ""];
+    return { rows, caption: told.join(" ").trim() };
   },
   cells: (chosen, labels) => {
     const first = new Map();

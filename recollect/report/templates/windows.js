@@ -32,7 +32,7 @@ function stripRows(chosen) {
   const parts = [(cell) => cell.task, (cell) => `d=${cell.d}`, (cell) => `${cell.layers} layer${cell.layers === 1 ? "" : "s"}`].filter(many);
   const rows = found.map((cell, place) => ({
     ...(cell.edges ? { ...windowRow(cell, place, labelOf(cell)), best: cell.lr } : { none: cell.window.replace("none; ", ""), cell: cell.id, label: labelOf(cell), mixer: cell.mixer, words: cell.window }),
-    name: [labelOf(cell), ...parts.map((part) => part(cell))].join(", "), task: cell.task, d: cell.d, layers: cell.layers,
+    name: [labelOf(cell), ...parts.map((part) => part(cell)).filter((part) => !labelOf(cell).split(", ").includes(part))].join(", "), task: cell.task, d: cell.d, layers: cell.layers,
   }));
   return { rows, caption: total > rows.length ? `${rows.length} of ${total} windows; the filters choose others.` : "" };
 }
