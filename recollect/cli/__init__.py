@@ -7,7 +7,7 @@ import sys
 import threading
 from collections.abc import Sequence
 
-from cyclopts import App, CycloptsError, Group
+from cyclopts import App, CycloptsError, Group, UnusedCliTokensError
 
 from recollect.cli.display.console import console
 from recollect.errors import BadInput, plain
@@ -85,6 +85,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
         code = build(words[0] if words else "")(
             words, exit_on_error=False, print_error=False, error_console=console(stderr=True)
         )
+    except UnusedCliTokensError as error:
+        say(f"nothing here takes {', '.join(map(repr, error.unused_tokens or []))}; `--help` says what does")
+        sys.exit(2)
     except (BadInput, CycloptsError) as error:
         say(str(error))
         sys.exit(2)

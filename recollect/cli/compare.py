@@ -16,6 +16,7 @@ from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName
 from recollect.errors import BadInput
+from recollect.report.kind import check_panels
 from recollect.spec.like import roles, told
 from recollect.store import DEFAULT, Contents, Store
 from recollect.studies import Changes
@@ -82,6 +83,7 @@ def compare(
     roles(brought, like, NAME)
     check_folder(out)
     drawn = printed.read()
+    check_panels(NAME, (), drawn.panels)
     specs = [cell.spec for _, cell in comparison.cells]
     searching = comparison.searching()
     left = explain(comparison, stored(store, searching), store, how.at_once(specs), quiet=json_)

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from recollect.errors import BadInput, sentence, unknown
+from recollect.errors import BadInput, nearest, sentence, unknown
 from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions, WholeOptions
 from recollect.spec.sources import Pinned, is_code, is_function, load_source, pinned
 from recollect.spec.tasks import TASKS, ForeignTaskOptions, TaskOptions
@@ -56,9 +56,11 @@ def task_options(name: str, options: dict[str, Any]) -> TaskOptions:
 def make_foreign(code: Pinned, arguments: dict[str, Any]) -> Any:
     """An object of a user's task class."""
     cls = code.name.rpartition(":")[2]
-    found = getattr(load_source(code, "task"), cls, None)
-    if not isinstance(found, type) or not callable(getattr(found, "draw", None)):
-        raise BadInput(f"task {code.name}: a class '{cls}' with a method draw(rng, rows) is needed")
+    module = load_source(code, "task")
+    tasks = {name: one for name, one in vars(module).items() if isinstance(one, type) and hasattr(one, "draw")}
+    if (found := tasks.get(cls)) is None:
+        hint = nearest(cls, tasks) if tasks else ""
+        raise BadInput(f"task {code.name}: a class '{cls}' with a method draw(rng, rows) is needed{hint}")
     try:
         return found(**arguments)
     except Exception as error:

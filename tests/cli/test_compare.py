@@ -119,6 +119,7 @@ def test_only_the_finished_runs_of_wanted_cells_are_merged(lent: Path) -> None:
         ([MINE, "--max-runs", "0"], "--max-runs: must be at least 1 (got 0)"),
         ([MINE, "--width", "0.1"], "--width: must be from 1 to 40 inches"),
         ([MINE, "--scale", "vast"], "vast"),
+        ([MINE, "--panel", "outcomes"], "--panel: a figure of kind 'compare' has no 'outcomes'; it has main"),
     ],
 )
 def test_what_cannot_be_compared_is_one_sentence(capsys: Capsys, words: list[str], told: str) -> None:

@@ -172,6 +172,18 @@ def test_a_file_without_its_class_is_told_which_to_add(capsys: Capsys, tmp_path:
     assert "write none.py:Class" in call(capsys, "train", "mqar", "none.py")[2]
 
 
+def test_a_word_too_many_is_named(capsys: Capsys) -> None:
+    code, _, err = call(capsys, "store", "check", "here.db")
+    assert (code, err) == (2, "recollect: nothing here takes 'here.db'; `--help` says what does\n")
+
+
+def test_a_task_of_a_wrong_name_is_told_the_nearest(capsys: Capsys, tmp_path: Path) -> None:
+    (tmp_path / "my_task.py").write_text((ROOT / "examples" / "my_task.py").read_text())
+    assert "did you mean 'Sum'?" in call(capsys, "train", "my_task.py:Summ", "mamba", "--lr", "1e-3")[2]
+    (tmp_path / "none.py").write_text("")
+    assert call(capsys, "train", "none.py:Sum", "mamba", "--lr", "1e-3")[2].endswith("is needed\n")
+
+
 def test_the_state_of_a_mixer_that_does_not_tell_it_is_unknown(capsys: Capsys) -> None:
     assert "state unknown" in call(capsys, "size", "mqar", "torch.nn:Identity")[1]
     assert json.loads(call(capsys, "size", "mqar", "torch.nn:Identity", "--json")[1])["state_size"] is None
