@@ -1,8 +1,9 @@
 """`recollect list`: tasks, mixers, protocols, studies, or the runs of a store."""
 
 import sys
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
+from cyclopts import Parameter
 from rich.text import Text
 
 from recollect.claims import CLAIMS
@@ -24,6 +25,7 @@ def list_(
     /,
     *,
     chosen: Chosen = Chosen(),  # noqa: B008
+    long: Annotated[bool, Parameter(negative=(), help="of studies: what each scale makes smaller")] = False,
     store: StorePath = DEFAULT,
 ) -> None:
     """List tasks, mixers with their options, protocols, studies, claims, or the runs of a store; else all names.
@@ -39,6 +41,8 @@ def list_(
     what
         tasks, mixers, protocols, studies, claims or runs.
     """
+    if long and what != "studies":
+        raise BadInput("list: --long is for `recollect list studies`")
     if what != "runs" and chosen != Chosen():
         raise BadInput(f"list {what or ''}: filters are for `recollect list runs`".replace(" :", ":"))
     if what == "runs":
@@ -50,7 +54,9 @@ def list_(
     elif what == "studies":
         from recollect.cli.display.studies import studies_list
 
-        console().print(studies_list())
+        console().print(studies_list(long=long))
+        if not long:
+            tell("", "Times are for 2 cores; `recollect list studies --long` says what each scale makes smaller.")
     elif what == "tasks":
         for task in TASKS.values():
             describe(task)

@@ -38,7 +38,11 @@ def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 SHOWS = {
     "claims": [["claims"], ["claims", "--long"], ["claims", "--rules"]],
-    "list": [["list"], *(["list", what] for what in ("tasks", "mixers", "protocols", "studies", "claims", "runs"))],
+    "list": [
+        ["list"],
+        ["list", "studies", "--long"],
+        *(["list", what] for what in ("tasks", "mixers", "protocols", "studies", "claims", "runs")),
+    ],
     "run": [["run", "fig1", "--scale", "smoke", "--dry-run"], ["run", "fig5", "--scale", "paper", "--help"]],
     "window": [["window", "mqar", "attention", "mamba", "--dry-run", "--steps", "2"]],
     "compare": [["compare", "lstm", "--against", "attention", "--scale", "smoke", "--dry-run"]],
@@ -170,6 +174,15 @@ def test_a_file_without_its_class_is_told_which_to_add(capsys: Capsys, tmp_path:
     (tmp_path / "two.py").write_text("class A: ...\nclass B: ...\n")
     assert "add `:A` or `:B`" in call(capsys, "train", "mqar", "two.py")[2]
     assert "write none.py:Class" in call(capsys, "train", "mqar", "none.py")[2]
+
+
+def test_studies_are_two_lines_each_unless_more_is_asked_for(capsys: Capsys) -> None:
+    brief, long = (call(capsys, "list", "studies", *words)[1] for words in ([], ["--long"]))
+    assert len(brief.splitlines()) < 4 * len(STUDIES) < len(long.splitlines())
+    assert "  smoke 6 runs; laptop 45 runs, 30 min; desk 45 runs, 7.3 h; paper 6,120 runs\n" in brief
+    assert "instead of" not in brief
+    assert "V=64 instead of 8192" in long
+    assert call(capsys, "list", "mixers", "--long")[0] == 2
 
 
 def test_a_word_too_many_is_named(capsys: Capsys) -> None:

@@ -9,16 +9,27 @@ from recollect.cli.display.board import duration
 from recollect.studies import STUDIES, Study
 
 
-def studies_list() -> Group:
-    """Every study: its question and claims, below it a line for each scale."""
-    return Group(*(part for study in STUDIES.values() for part in (heading(study), costs(study))))
+def studies_list(*, long: bool = False) -> Group:
+    """Every study: its question and claims, below it a line of its scales, or one for each."""
+    below = costs if long else brief
+    return Group(*(part for study in STUDIES.values() for part in (heading(study, long=long), below(study))))
 
 
-def heading(study: Study) -> Text:
-    """Name, question, and the claims that it judges."""
+def heading(study: Study, *, long: bool) -> Text:
+    """Name, question (its first paragraph, or all of it), and the claims that it judges."""
     numbers = ", ".join(str(claim.number) for claim in CLAIMS.values() if claim.study == study.name)
     claims = f" (claim{'s' * (',' in numbers)} {numbers})" if numbers else ""
-    return Text.assemble((study.name, "bold"), f"  {study.question}{claims}")
+    question = study.question if long else study.question.partition("\n\n")[0]
+    return Text.assemble((study.name, "bold"), f"  {question}{claims}")
+
+
+def brief(study: Study) -> Text:
+    """Runs and time at every scale."""
+    told = []
+    for scale in study.scales:
+        time = f", {duration(60 * study.minutes[scale])}" if scale in study.minutes else ""
+        told.append(f"{scale} {study.runs(scale)[0]:,} runs{time}")
+    return Text(f"  {'; '.join(told)}", "dim")
 
 
 def costs(study: Study) -> Table:
