@@ -12,9 +12,10 @@ from recollect.report.cells import CellRow, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.lr import LR, bounds_of
 from recollect.report.strip import STRIP, Strip, steps
+from recollect.report.tables import escaped, pasted
 from recollect.report.width import WIDTH, WidthFigure
 from recollect.window.reading import grouped
-from recollect.window.select import Labelled, by_cell, is_searched
+from recollect.window.select import Choice, Labelled, by_cell, is_searched
 
 
 @dataclass(frozen=True)
@@ -72,11 +73,11 @@ class Cost(Protocol):
 
 @dataclass(frozen=True)
 class Line:
-    """A model in the table: the cell that was searched, width -> mean accuracy at the best rate, what a step costs."""
+    """A model in the table: the cell that was searched, width -> accuracies at the best rate, what a step costs."""
 
     label: str
     searched: CellRow
-    accuracies: Mapping[int, float]
+    choices: Mapping[int, Choice]
     cost: Cost
 
     @property
@@ -94,9 +95,9 @@ def lines(labelled: Labelled, costs: Mapping[str, Cost]) -> list[Line]:
     found = []
     for label, rows in grouped((row.label, row) for row in cell_rows([run for _, run in labelled], labels)).items():
         ordered = sorted(rows, key=lambda row: row.spec.model.d_model)
-        accuracies = {row.spec.model.d_model: row.choice.mean for row in ordered if row.choice is not None}
+        choices = {row.spec.model.d_model: row.choice for row in ordered if row.choice is not None}
         searched = [row for row in rows if is_searched(row.done)]
-        found += [Line(label, row, accuracies, costs[label]) for row in searched[:1]]
+        found += [Line(label, row, choices, costs[label]) for row in searched[:1]]
     return found
 
 
@@ -114,7 +115,7 @@ def table(found: Sequence[Line]) -> pd.DataFrame:
                 **dict(zip(("window_low", "window_high"), (low, high), strict=True)),
                 **dict(zip(("decades", "decades_low", "decades_high"), wide, strict=True)),
                 "best_lr": line.searched.choice.lr if line.searched.choice is not None else None,
-                **{f"accuracy_{width}": mean for width, mean in line.accuracies.items()},
+                **{f"accuracy_{width}": choice.mean for width, choice in line.choices.items()},
                 "steps": line.steps,
                 "ms": round(line.cost.milliseconds, 3),
                 "kept_mb": round(line.cost.kept / 1e6, 3),
@@ -127,8 +128,23 @@ def table(found: Sequence[Line]) -> pd.DataFrame:
 
 def in_words(found: Sequence[Line]) -> pd.DataFrame:
     """The same as readers see it, every cell a text."""
-    widths = sorted({width for line in found for width in line.accuracies})
+    widths = sorted({width for line in found for width in line.choices})
     return pd.DataFrame([_words(line, widths) for line in found])
+
+
+def latex(found: Sequence[Line]) -> str:
+    """The same for a paper: mean ± sd over seeds, percent in the head."""
+    shown = escaped(in_words(found))
+    for d in sorted({width for line in found for width in line.choices}):
+        shown[f"d={d}"] = [_spread(line.choices.get(d)) for line in found]
+    told = "% \\usepackage{booktabs}; d=...: accuracy in %, mean $\\pm$ sd over seeds; ms, MB: of a training step\n"
+    return told + pasted(shown)
+
+
+def _spread(choice: Choice | None) -> str:
+    if choice is None:
+        return "--"
+    return f"${100 * choice.mean:.1f}" + ("" if choice.sd is None else rf" \pm {100 * choice.sd:.1f}") + "$"
 
 
 def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
@@ -137,7 +153,7 @@ def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
         "model": line.label,
         "window": "-" if bounds is None else " to ".join(f"{10**edge.value:.2g}" for edge in bounds),
         "decades (90 %)": "-" if row.window is None else "none" if bounds is None else str(row.window.width),
-        **{f"d={d}": f"{line.accuracies[d]:.1%}" if d in line.accuracies else "-" for d in widths},
+        **{f"d={d}": f"{line.choices[d].mean:.1%}" if d in line.choices else "-" for d in widths},
         "steps": "-" if line.steps is None else f"{line.steps:,.0f}",
         **_cost_words(line.cost),
         "state": "unknown" if row.state_size is None else f"{row.state_size:,}",

@@ -52,7 +52,10 @@ def test_one_command_makes_a_table_a_figure_and_a_page(capsys: Capsys, monkeypat
     drawn = Path("figures/compare.svg").read_text()
     assert all(f"<!-- {ms:.1f} -->" in drawn for ms in frame["ms"])  # as measured here, not as the runs took
     assert "<!-- MB -->" in drawn
-    assert r"mine.py:GatedAverage & " in Path("figures/compare.tex").read_text()
+    pasted = Path("figures/compare.tex").read_text()
+    assert r"mine.py:GatedAverage & " in pasted
+    assert f"${100 * frame['accuracy_8'][0]:.1f}" in pasted
+    assert r"\%" not in pasted.split(r"\midrule")[1]
     assert len(Store(Path("recollect.db")).done()) == RUNS
 
     monkeypatch.setattr("recollect.sweep.executors.Inline.submit", lambda *_: pytest.fail("trained again"))

@@ -9,10 +9,10 @@ from rich.table import Table
 from recollect.cli.display.console import console, tell
 from recollect.cli.display.dry import print_costs
 from recollect.cli.options import print_figure
-from recollect.report.compare import in_words, lines, measured, table
+from recollect.report.compare import in_words, latex, lines, measured, table
 from recollect.report.figures import draw_runs, save
 from recollect.report.layout import Print
-from recollect.report.tables import escaped, markdown, pasted
+from recollect.report.tables import markdown
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
 from recollect.store import Contents, Record
@@ -51,7 +51,7 @@ def show(comparison: Comparison, contents: Contents, out: Path, how: Print, *, q
     files = save(figure, out, NAME, FORMATS, how.style)
     (out / f"{NAME}.csv").write_text(frame.to_csv(index=False), encoding="utf-8")
     (out / f"{NAME}.md").write_text(markdown(printed), encoding="utf-8")
-    (out / f"{NAME}.tex").write_text(pasted(escaped(printed)), encoding="utf-8")
+    (out / f"{NAME}.tex").write_text(latex(found), encoding="utf-8")
     (page,) = write_report(contents, out, ("html",))
     if not quiet:
         console().print(as_table(printed))
