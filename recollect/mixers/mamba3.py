@@ -15,7 +15,6 @@ Lahoti et al. 2026, as its authors' code has it. Departs from it: B and C in one
 MIMO; with `at` the outputs are computed at the asked rows only.
 """
 
-import math
 from typing import ClassVar
 
 import torch
@@ -23,9 +22,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
-from recollect.mixers.parts import SLOWEST, RMSNorm, bounded, draw_dt_bias, join_heads, split_heads
+from recollect.mixers.parts import SLOWEST, bounded, draw_dt_bias, join_heads, split_heads
 from recollect.ops.forms import pick
-from recollect.ops.rotary import rotate_pairs
 from recollect.ops.trapezoid import trapezoid_matrix
 from recollect.spec.mixers.ssm import Mamba3Options
 
@@ -34,12 +32,14 @@ class Mamba3(MatrixMixer):
     """A selective state-space model with a trapezoidal step and rotations."""
 
     dynamics: ClassVar[tuple[str, ...]] = ("dt_bias", "D")
+    apart: Tensor
 
     def __init__(self, options: Mamba3Options, place: Place) -> None:
         super().__init__()
         assert options.head_dim is not None
         self.options = options
         self.scan, self.gate = pick("trapezoid", place.kernel), pick("gate", place.kernel)
+        self.turn = pick("turned_norm", place.kernel)
         inner, n = options.expand * place.d_model, options.d_state
         self.n_heads, self.n_angles = inner // options.head_dim, int(n * options.rotation) // 2
         shares = self.n_heads if options.trapezoid else 0
@@ -55,10 +55,13 @@ class Mamba3(MatrixMixer):
         ]  # of z, x', B, C, δ, α, λ, θ
         self.in_proj = nn.Linear(place.d_model, sum(self.sizes), bias=False)
         self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads, options))
-        self.B_norm, self.C_norm = RMSNorm(n, place.kernel), RMSNorm(n, place.kernel)
+        self.B_norm, self.C_norm = nn.RMSNorm(n), nn.RMSNorm(n)  # their weights; `turn` normalises
         self.B_bias, self.C_bias = (nn.Parameter(torch.ones(self.n_heads, 1, n)) for _ in range(2))
         self.D = nn.Parameter(torch.ones(self.n_heads))
         self.out_proj = nn.Linear(inner, place.d_model, bias=False)
+        # a state's channels have no order: pairs that lie apart, 0 2 4 ... 1 3 5 ..., are turned side by side
+        pairs = torch.arange(2 * self.n_angles).view(-1, 2).T.flatten()
+        self.register_buffer("apart", torch.cat((pairs, torch.arange(len(pairs), n))), persistent=False)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         v, dt, share, g, B, C = self._inputs(x)
@@ -82,16 +85,16 @@ class Mamba3(MatrixMixer):
         return inner * n + self.n_heads * self.n_angles + self.options.trapezoid * (self.n_heads * n + inner)
 
     def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """x' (B, H, L, P), Δ, λ and Δ A (B, H, L), B̄ and C̄ (B, H, L, N)."""
-        projected = F.linear(x, self.in_proj.weight[self.sizes[0] :])
-        v, B, C, dt, rate, share, angle = projected.split(self.sizes[1:], dim=-1)
+        """x' (B, H, L, P), Δ, λ and Δ A (B, H, L), B̄ and C̄ (B, H, L, N), their channels in the order of `apart`."""
+        inner, _, n, _, *small = self.sizes
+        _, W_v, W_B, W_C, W_small = self.in_proj.weight.split((inner, inner, n, n, sum(small)))
+        v, BC = F.linear(x, W_v), F.linear(x, torch.cat((W_B[self.apart], W_C[self.apart])))
+        dt, rate, share, angle = F.linear(x, W_small).split(small, dim=-1)
         dt = F.softplus(dt + self.dt_bias).transpose(1, 2)  # (B, H, L)
         activate = F.softplus if self.options.decay == "softplus" else bounded
         g = dt * (-activate(rate)).clamp(max=-SLOWEST).transpose(1, 2)
         share = share.sigmoid().transpose(1, 2) if self.options.trapezoid else torch.ones_like(dt)
-        B, C = self.B_norm(B).unsqueeze(1) + self.B_bias, self.C_norm(C).unsqueeze(1) + self.C_bias
-        if self.n_angles:
-            angle = (math.pi * torch.tanh(angle).unsqueeze(1) * dt.unsqueeze(-1)).cumsum(2)  # (B, H, L, M)
-            turn = torch.polar(torch.ones_like(angle), angle)
-            B, C = rotate_pairs(B, turn), rotate_pairs(C, turn)
+        weight = torch.stack((self.B_norm.weight, self.C_norm.weight))[:, self.apart]
+        bias = torch.stack((self.B_bias, self.C_bias))[:, :, 0, self.apart]
+        B, C = self.turn(BC.unflatten(-1, (2, n)), weight, bias, angle, dt)
         return split_heads(v, self.n_heads), dt, share, g, B, C

@@ -9,9 +9,8 @@ they get what ours would get, and multiply it in TF32 where the device can. The 
 import torch
 from torch import Tensor
 
-from recollect.ops.precision import full
+from recollect.ops.precision import full, in_full
 from recollect.ops.ssd import take
-from recollect.ops.trapezoid import by_ssd
 
 
 def delta_fla(
@@ -60,7 +59,20 @@ def ssd_fla(
     return y if D is None else y + D[:, None, None] * take(x, at)
 
 
-trapezoid_fla = by_ssd(ssd_fla)
+@in_full
+def trapezoid_fla(
+    x: Tensor, dt: Tensor, lam: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor, chunk: int, at: Tensor | None = None
+) -> Tensor:
+    """What a token sees of those before it: SSD of everything one token late. It sees itself written once."""
+    own = lam * dt * (B * C).sum(-1) + D.unsqueeze(-1)  # (B, H, L)
+    steps = (_late(lam * dt) + (1 - lam) * dt) * g.exp()
+    y = ssd_fla(_late(x), steps, g, _late(B), C, None, chunk, at)
+    return torch.addcmul(y, take(own.unsqueeze(-1), at), take(x, at))
+
+
+def _late(m: Tensor) -> Tensor:
+    """m (B, H, L, ...) one token later, 0 at the first."""
+    return torch.cat((torch.zeros_like(m[:, :, :1]), m[:, :, :-1]), dim=2)
 
 
 def _theirs(*given: Tensor) -> tuple[Tensor, ...]:

@@ -36,6 +36,7 @@ OPS: dict[str, dict[Kernel, str]] = {
     "ssd": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
     "token_shift": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "trapezoid": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
+    "turned_norm": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "window_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "window_rows": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "wkv": {"numba": "numba", "torch": "torch", "loop": "loop"},

@@ -4,13 +4,6 @@ import torch
 from torch import Tensor
 
 
-def rotate_pairs(x: Tensor, turn: Tensor) -> Tensor:
-    """The pairs (2i, 2i + 1) of x (..., N) turned by e^{i angle} (..., M), M <= N/2; what is left over stays."""
-    turned, rest = x.split((2 * turn.shape[-1], x.shape[-1] - 2 * turn.shape[-1]), dim=-1)
-    made = torch.view_as_real(torch.view_as_complex(turned.unflatten(-1, (-1, 2))) * turn).flatten(-2)
-    return torch.cat((made, rest), dim=-1) if rest.shape[-1] else made
-
-
 def rotate(x: Tensor, positions: Tensor | None = None) -> Tensor:
     """Turn x (..., L, P), P even, to its positions (0..L-1, or given, broadcast against x[..., 0])."""
     half = x.shape[-1] // 2

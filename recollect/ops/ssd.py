@@ -5,7 +5,8 @@
 which is y = M x with M_ij = (C_i · B_j) e^{s_i - s_j} Δ_j for j <= i, and D added where j = i. Every decay is the
 exponential of a difference that is never positive, or a product of such. x is (B, H, L, P), Δ and g (B, H, L), D (H,),
 B and C (B, G, L, N): G groups of neighbouring heads share B and C. In a chunk s counts from its start; s = None means
-no decay, D = None no skip. All forms return y (B, H, L, P), or its rows `at` (B, H, Q, P); the loop has no chunks.
+no decay, D = None no skip, `own` the weight with which a token sees itself where that is not Δ. All forms return
+y (B, H, L, P), or its rows `at` (B, H, Q, P); the loop has no chunks.
 """
 
 from collections.abc import Callable
@@ -39,7 +40,7 @@ def ssd_loop(
 
 
 Weigh: TypeAlias = Callable[..., Tensor]
-"""From the scores C_i · B_j of each group, s, Δ and D to M (B, H, ...): all c x c of a chunk, or its rows `at`."""
+"""From the scores C_i · B_j of each group, s, Δ, D and own to M (B, H, ...): all c x c of a chunk, or its rows `at`."""
 
 
 def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
@@ -49,18 +50,34 @@ def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
     def ssd(
         x: Tensor, dt: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor | None, chunk: int, at: Tensor | None = None
     ) -> Tensor:
-        if at is not None and few(at, x.shape[2], chunk):
-            y = weigh(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, at=at) @ x
-            return y if D is None else torch.addcmul(y, D[:, None, None], take(x, at))
-        state, rows = None, []
-        for x_i, dt_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, g, B, C)), strict=True):
-            s = g_i.cumsum(-1)
-            rows.append(read(x_i, dt_i, s, B_i, C_i, D, state, weigh))
-            if len(rows) * chunk < x.shape[2]:
-                state = write(x_i, dt_i, s, B_i, state)
-        return take(join(rows), at)
+        return by_chunks(x, dt, dt, g, B, C, D, chunk, at, weigh)
 
     return ssd
+
+
+def by_chunks(
+    x: Tensor,
+    dt: Tensor,
+    own: Tensor,
+    g: Tensor,
+    B: Tensor,
+    C: Tensor,
+    D: Tensor | None,
+    chunk: int,
+    at: Tensor | None,
+    weigh: Weigh,
+) -> Tensor:
+    """y or its rows, where a token sees itself with the weight `own` and those before it with their Δ."""
+    if at is not None and few(at, x.shape[2], chunk):
+        y = weigh(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, own=own, at=at) @ x
+        return y if D is None else torch.addcmul(y, D[:, None, None], take(x, at))
+    state, rows = None, []
+    for x_i, dt_i, own_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, own, g, B, C)), strict=True):
+        s = g_i.cumsum(-1)
+        rows.append(read(x_i, dt_i, s, B_i, C_i, D, state, weigh, own_i))
+        if len(rows) * chunk < x.shape[2]:
+            state = write(x_i, dt_i, s, B_i, state)
+    return take(join(rows), at)
 
 
 @in_full
@@ -90,10 +107,18 @@ def take(m: Tensor, at: Tensor | None) -> Tensor:
 
 
 def read(
-    x: Tensor, dt: Tensor, s: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None, state: Tensor | None, weigh: Weigh
+    x: Tensor,
+    dt: Tensor,
+    s: Tensor | None,
+    B: Tensor,
+    C: Tensor,
+    D: Tensor | None,
+    state: Tensor | None,
+    weigh: Weigh,
+    own: Tensor | None = None,
 ) -> Tensor:
     """A chunk's outputs (B, H, c, P), from its own tokens and from the state before it (B, G, N, H/G · P)."""
-    y = weigh(C @ B.transpose(-1, -2), s, dt, D) @ x
+    y = weigh(C @ B.transpose(-1, -2), s, dt, D, own) @ x
     return y if state is None else y + recall(C, s, state, x.shape[1])
 
 
@@ -117,23 +142,32 @@ def write(x: Tensor, dt: Tensor, s: Tensor | None, B: Tensor, state: Tensor | No
 
 
 def weigh_plain(
-    scores: Tensor, s: Tensor | None, dt: Tensor, D: Tensor | None = None, at: Tensor | None = None
+    scores: Tensor,
+    s: Tensor | None,
+    dt: Tensor,
+    D: Tensor | None = None,
+    own: Tensor | None = None,
+    at: Tensor | None = None,
 ) -> Tensor:
     """M, of all rows or, without D, of the rows `at`."""
-    M = scores.repeat_interleave(dt.shape[1] // scores.shape[1], dim=1) * dt.unsqueeze(-2)
     j = torch.arange(dt.shape[2], device=dt.device)
-    future = (j if at is None else at.unsqueeze(1)).unsqueeze(-1) < j  # (L, L) or (B, 1, Q, L)
+    i = (j if at is None else at.unsqueeze(1)).unsqueeze(-1)  # (L, 1) or (B, 1, Q, 1)
+    step = dt.unsqueeze(-2) if own is None or own is dt else torch.where(i == j, own.unsqueeze(-2), dt.unsqueeze(-2))
+    M = scores.repeat_interleave(dt.shape[1] // scores.shape[1], dim=1) * step
     if s is None:
-        M = M.masked_fill(future, 0)
+        M = M.masked_fill(i < j, 0)
     else:
         asked = s if at is None else torch.take_along_dim(s, at.unsqueeze(1), dim=2)
-        M = M * (asked.unsqueeze(-1) - s.unsqueeze(-2)).masked_fill(future, -torch.inf).exp()
+        M = M * (asked.unsqueeze(-1) - s.unsqueeze(-2)).masked_fill(i < j, -torch.inf).exp()
     return M if D is None else M + D[:, None, None] * torch.eye(M.shape[-1], dtype=M.dtype, device=M.device)
 
 
-def weigh_compiled(scores: Tensor, s: Tensor, dt: Tensor, D: Tensor | None = None, at: Tensor | None = None) -> Tensor:
+def weigh_compiled(
+    scores: Tensor, s: Tensor, dt: Tensor, D: Tensor | None = None, own: Tensor | None = None, at: Tensor | None = None
+) -> Tensor:
     """The same on a CPU under a decay, compiled."""
-    M: Tensor = _Weigh.apply(scores, s, dt, D) if at is None else _WeighRows.apply(scores, s, dt, at)
+    own = dt if own is None else own
+    M: Tensor = _Weigh.apply(scores, s, dt, own, D) if at is None else _WeighRows.apply(scores, s, dt, own, at)
     return M
 
 
@@ -141,27 +175,27 @@ class _Weigh(torch.autograd.Function):
     """All rows: the lower triangle only, each row's decays from the row above, no exponential per entry."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, D: Tensor | None) -> Tensor:
-        scores, s, dt = scores.contiguous(), s.contiguous(), dt.contiguous()
-        ctx.save_for_backward(scores, s, dt)
+    def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, own: Tensor, D: Tensor | None) -> Tensor:
+        given = tuple(m.contiguous() for m in (scores, s, dt, own))
+        ctx.save_for_backward(*given)
         M = s.new_empty(*s.shape, s.shape[-1])
-        _weigh_forward(scores.numpy(), s.numpy(), dt.numpy(), M.numpy())
+        _weigh_forward(*(m.numpy() for m in (*given, M)))
         if D is not None:
             M.diagonal(dim1=-2, dim2=-1).add_(D.unsqueeze(-1))
         return M
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dM: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
+    def backward(ctx: Any, dM: Tensor) -> tuple[Tensor | None, ...]:
         given: tuple[Tensor, ...] = ctx.saved_tensors
-        scores, s, dt = (torch.zeros_like(m) for m in given)
-        _weigh_backward(*(m.numpy() for m in (dM.contiguous(), *given, scores, s, dt)))
-        D = dM.diagonal(dim1=-2, dim2=-1).sum((0, 2)) if ctx.needs_input_grad[3] else None
-        return scores, s, dt, D
+        made = tuple(torch.zeros_like(m) for m in given)
+        _weigh_backward(*(m.numpy() for m in (dM.contiguous(), *given, *made)))
+        D = dM.diagonal(dim1=-2, dim2=-1).sum((0, 2)) if ctx.needs_input_grad[4] else None
+        return *made, D
 
 
 @njit(cache=True, fastmath=ASSOCIATIVE)
-def _weigh_forward(scores: Any, s: Any, dt: Any, M: Any) -> None:
+def _weigh_forward(scores: Any, s: Any, dt: Any, own: Any, M: Any) -> None:
     n_batch, n_heads, length = s.shape
     heads = n_heads // scores.shape[1]
     e = np.empty(length, s.dtype)
@@ -169,15 +203,18 @@ def _weigh_forward(scores: Any, s: Any, dt: Any, M: Any) -> None:
         for h in range(n_heads):
             for i in range(length):
                 if i > 0:
+                    e[i - 1] = dt[b, h, i - 1]
                     e[:i] *= np.exp(s[b, h, i] - s[b, h, i - 1])
-                e[i] = dt[b, h, i]
+                e[i] = own[b, h, i]
                 for j in range(i + 1):
                     M[b, h, i, j] = scores[b, h // heads, i, j] * e[j]
                 M[b, h, i, i + 1 :] = 0
 
 
 @njit(cache=True, fastmath=ASSOCIATIVE)
-def _weigh_backward(dM: Any, scores: Any, s: Any, dt: Any, d_scores: Any, d_s: Any, d_dt: Any) -> None:
+def _weigh_backward(
+    dM: Any, scores: Any, s: Any, dt: Any, own: Any, d_scores: Any, d_s: Any, d_dt: Any, d_own: Any
+) -> None:
     n_batch, n_heads, length = s.shape
     heads = n_heads // scores.shape[1]
     e = np.empty(length, s.dtype)
@@ -198,46 +235,49 @@ def _weigh_backward(dM: Any, scores: Any, s: Any, dt: Any, d_scores: Any, d_s: A
                 d_s[b, h, i] = row
             for j in range(length):
                 d_s[b, h, j] -= column[j] * dt[b, h, j]
-                column[j] += dM[b, h, j, j] * given[j, j]  # the diagonal does not decay
-                made[j, j] += dM[b, h, j, j] * dt[b, h, j]
+                d_own[b, h, j] = dM[b, h, j, j] * given[j, j]  # the diagonal does not decay
+                made[j, j] += dM[b, h, j, j] * own[b, h, j]
 
 
 class _WeighRows(torch.autograd.Function):
     """The rows `at` of a whole sequence."""
 
     @staticmethod
-    def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, at: Tensor) -> Tensor:
-        scores, s, dt, at = scores.contiguous(), s.contiguous(), dt.contiguous(), at.contiguous()
-        ctx.save_for_backward(scores, s, dt, at)
+    def forward(ctx: Any, scores: Tensor, s: Tensor, dt: Tensor, own: Tensor, at: Tensor) -> Tensor:
+        given = tuple(m.contiguous() for m in (scores, s, dt, own, at))
+        ctx.save_for_backward(*given)
         M = s.new_empty(*s.shape[:2], *scores.shape[2:])
-        _rows_forward(scores.numpy(), s.numpy(), dt.numpy(), at.numpy(), M.numpy())
+        _rows_forward(*(m.numpy() for m in (*given, M)))
         return M
 
     @staticmethod
     @once_differentiable
-    def backward(ctx: Any, dM: Tensor) -> tuple[Tensor, Tensor, Tensor, None]:
+    def backward(ctx: Any, dM: Tensor) -> tuple[Tensor | None, ...]:
         given: tuple[Tensor, ...] = ctx.saved_tensors
-        scores, s, dt = (torch.zeros_like(m) for m in given[:3])
-        _rows_backward(*(m.numpy() for m in (dM.contiguous(), *given, scores, s, dt)))
-        return scores, s, dt, None
+        made = tuple(torch.zeros_like(m) for m in given[:4])
+        _rows_backward(*(m.numpy() for m in (dM.contiguous(), *given, *made)))
+        return *made, None
 
 
 @njit(cache=True, fastmath=ASSOCIATIVE)
-def _rows_forward(scores: Any, s: Any, dt: Any, at: Any, M: Any) -> None:
+def _rows_forward(scores: Any, s: Any, dt: Any, own: Any, at: Any, M: Any) -> None:
     n_batch, n_heads, n_rows, length = M.shape
     heads = n_heads // scores.shape[1]
     for b in range(n_batch):
         for h in range(n_heads):
             for q in range(n_rows):
                 i = at[b, q]
-                for j in range(i + 1):
+                for j in range(i):
                     M[b, h, q, j] = scores[b, h // heads, q, j] * exp(s[b, h, i] - s[b, h, j]) * dt[b, h, j]
+                M[b, h, q, i] = scores[b, h // heads, q, i] * own[b, h, i]
                 for j in range(i + 1, length):
                     M[b, h, q, j] = 0
 
 
 @njit(cache=True, fastmath=ASSOCIATIVE)
-def _rows_backward(dM: Any, scores: Any, s: Any, dt: Any, at: Any, d_scores: Any, d_s: Any, d_dt: Any) -> None:
+def _rows_backward(
+    dM: Any, scores: Any, s: Any, dt: Any, own: Any, at: Any, d_scores: Any, d_s: Any, d_dt: Any, d_own: Any
+) -> None:
     n_batch, n_heads, n_rows, length = dM.shape
     heads = n_heads // scores.shape[1]
     for b in range(n_batch):
@@ -256,8 +296,8 @@ def _rows_backward(dM: Any, scores: Any, s: Any, dt: Any, at: Any, d_scores: Any
                 d_s[b, h, j] -= d_dt[b, h, j] * dt[b, h, j]
             for q in range(n_rows):  # the diagonal does not decay
                 i = at[b, q]
-                d_dt[b, h, i] += dM[b, h, q, i] * scores[b, h // heads, q, i]
-                d_scores[b, h // heads, q, i] += dM[b, h, q, i] * dt[b, h, i]
+                d_own[b, h, i] += dM[b, h, q, i] * scores[b, h // heads, q, i]
+                d_scores[b, h // heads, q, i] += dM[b, h, q, i] * own[b, h, i]
 
 
 ssd_torch, ssd_numba = _in_chunks(weigh_plain), _in_chunks(weigh_compiled)

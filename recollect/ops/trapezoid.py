@@ -2,10 +2,9 @@
 
     h_t = e^{g_t} (h_{t-1} + (1 - λ_t) Δ_t B_{t-1} x_{t-1}ᵀ) + λ_t Δ_t B_t x_tᵀ   (N, P),      y_t = h_tᵀ C_t + D x_t
 
-Both writings fade alike. What a token sees of those before it is `ops.ssd` of everything one token late, with the step
-(λ_{t-1} Δ_{t-1} + (1 - λ_t) Δ_t) e^{g_t}; of itself it sees the first writing only. x is (B, H, L, P), Δ, λ and g
-(B, H, L), B and C (B, H, L, N), D (H,), g <= 0. All forms return y (B, H, L, P), or its rows `at` (B, H, Q, P); the
-loop has no chunks.
+Both writings fade alike: this is `ops.ssd` where a token sees those before it with the steps λ_t Δ_t + (1 - λ_{t+1})
+Δ_{t+1}, and itself, written once, with λ_t Δ_t. x is (B, H, L, P), Δ, λ and g (B, H, L), B and C (B, H, L, N), D (H,),
+g <= 0. All forms return y (B, H, L, P), or its rows `at` (B, H, Q, P); the loop has no chunks.
 """
 
 from collections.abc import Callable
@@ -15,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recollect.ops.precision import in_full
-from recollect.ops.ssd import ssd_matrix, ssd_numba, ssd_torch, take
+from recollect.ops.ssd import Weigh, by_chunks, take, weigh_compiled, weigh_plain
 
 
 @in_full
@@ -34,8 +33,8 @@ def trapezoid_loop(
     return take(torch.stack(rows, dim=2), at)
 
 
-def by_ssd(ssd: Callable[..., Tensor]) -> Callable[..., Tensor]:
-    """The same by a form of SSD."""
+def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
+    """The same in chunks of matrix products, with these weights."""
 
     @in_full
     def trapezoid(
@@ -49,9 +48,7 @@ def by_ssd(ssd: Callable[..., Tensor]) -> Callable[..., Tensor]:
         chunk: int,
         at: Tensor | None = None,
     ) -> Tensor:
-        own = lam * dt * (B * C).sum(-1) + D.unsqueeze(-1)  # (B, H, L)
-        y = ssd(_late(x), _late_steps(dt, lam, g), g, _late(B), C, None, chunk, at)
-        return torch.addcmul(y, take(own.unsqueeze(-1), at), take(x, at))
+        return by_chunks(x, _steps(dt, lam), lam * dt, g, B, C, D, chunk, at, weigh)
 
     return trapezoid
 
@@ -59,18 +56,12 @@ def by_ssd(ssd: Callable[..., Tensor]) -> Callable[..., Tensor]:
 @in_full
 def trapezoid_matrix(dt: Tensor, lam: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """The matrix (B, H, L, L) that takes x to y."""
-    others = F.pad(ssd_matrix(_late_steps(dt, lam, g), g, _late(B), C)[..., 1:], (0, 1))
-    return others + torch.diag_embed(lam * dt * (B * C).sum(-1) + D.unsqueeze(-1))
+    return weigh_plain(C @ B.transpose(-1, -2), g.cumsum(-1), _steps(dt, lam), D, lam * dt)
 
 
-def _late(m: Tensor) -> Tensor:
-    """m one token later, 0 at the first."""
-    return torch.cat((torch.zeros_like(m[:, :, :1]), m[:, :, :-1]), dim=2)
+def _steps(dt: Tensor, lam: Tensor) -> Tensor:
+    """Both writings of a token together, as the tokens after it see them."""
+    return lam * dt + F.pad(((1 - lam) * dt)[:, :, 1:], (0, 1))
 
 
-def _late_steps(dt: Tensor, lam: Tensor, g: Tensor) -> Tensor:
-    """The step with which the token before is seen from this one on."""
-    return (_late(lam * dt) + (1 - lam) * dt) * g.exp()
-
-
-trapezoid_torch, trapezoid_numba = by_ssd(ssd_torch), by_ssd(ssd_numba)
+trapezoid_torch, trapezoid_numba = _in_chunks(weigh_plain), _in_chunks(weigh_compiled)

@@ -1,5 +1,6 @@
-"""Compiled one-pass ops (convolution, norm, gate) and the choice of rows, against their equations."""
+"""Compiled one-pass ops (convolution, norms, gates) and the choice of rows, against their equations."""
 
+import math
 from collections.abc import Callable
 
 import pytest
@@ -13,6 +14,7 @@ from recollect.ops.gate import gate_numba, gate_torch
 from recollect.ops.rms_norm import rms_norm_numba, rms_norm_torch, unit
 from recollect.ops.rows import take_rows
 from recollect.ops.softplus_linear import softplus_linear_numba, softplus_linear_torch
+from recollect.ops.turned_norm import turned_norm_numba, turned_norm_torch
 
 Form = Callable[..., Tensor]
 
@@ -26,7 +28,7 @@ def draw(*shapes: tuple[int, ...], scale: float = 1.0) -> list[Tensor]:
 def assert_same(ours: Tensor, judge: Tensor, inputs: list[Tensor]) -> None:
     torch.testing.assert_close(ours, judge, rtol=1e-10, atol=1e-12)
     weights = torch.randn(judge.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-    results = [torch.autograd.grad((y * weights).sum(), inputs) for y in (ours, judge)]
+    results = [torch.autograd.grad((y * weights).sum(), inputs, retain_graph=True) for y in (ours, judge)]
     for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b, rtol=1e-9, atol=1e-11)
 
@@ -114,3 +116,32 @@ def test_the_compiled_gelu_is_accurate_in_single_precision() -> None:
     made = bias_gelu_numba(x, torch.zeros(4001)).double()
     torch.testing.assert_close(made, F.gelu(x.double()), rtol=2e-7, atol=5e-7)
     assert bias_gelu_numba(torch.full((1, 1, 1), torch.nan), torch.zeros(1)).isnan().all()
+
+
+def draw_turned(heads: int, width: int, turned: int, scale: float = 1.0) -> list[Tensor]:
+    """x, w, b, θ, Δ."""
+    x, w, b, theta, dt = draw((2, 9, 2, width), (2, width), (2, heads, width), (2, 9, turned), (2, heads, 9))
+    return [m.detach().requires_grad_() for m in (scale * x, w, b, scale * theta, dt.abs())]
+
+
+@pytest.mark.parametrize(("heads", "width", "turned"), [(1, 2, 1), (2, 64, 16), (3, 10, 2), (1, 6, 0), (2, 40, 20)])
+def test_the_compiled_turned_norm_equals_its_equation_with_all_gradients(heads: int, width: int, turned: int) -> None:
+    inputs = draw_turned(heads, width, turned)
+    x, w, b, theta, dt = inputs
+    u = F.rms_norm(x, (width,), eps=1e-5) * w  # (B, L, 2, N)
+    angle = torch.stack(
+        [(math.pi * theta.tanh().unsqueeze(1) * dt[..., None])[:, :, : t + 1].sum(2) for t in range(9)], 2
+    )
+    plain = u.permute(2, 0, 1, 3).unsqueeze(2) + b[:, None, :, None]  # (2, B, H, L, N)
+    pairs = torch.complex(plain[..., :turned], plain[..., turned : 2 * turned]) * torch.polar(angle * 0 + 1, angle)
+    judge = torch.cat((pairs.real, pairs.imag, plain[..., 2 * turned :]), dim=-1)
+    for form in (turned_norm_numba, turned_norm_torch):
+        assert_same(torch.stack(form(*inputs)), judge, inputs if turned else inputs[:3])
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1e15])
+def test_a_turned_norm_stays_finite_in_single_precision(size: float) -> None:
+    inputs = [m.detach().float().requires_grad_() for m in draw_turned(2, 12, 3, size)]
+    B, C = turned_norm_numba(*inputs)
+    assert B.isfinite().all()
+    assert all(m.isfinite().all() for m in torch.autograd.grad((B * C).sum(), inputs))

@@ -41,6 +41,7 @@ def served(kernel: str) -> list[tuple[str, dict[str, Any]]]:
 def both(kernel: str, row: tuple[str, dict[str, Any]]) -> tuple[nn.Module, nn.Module]:
     """The mixer with this kernel's forms and with our own, of the same weights, all moved off their start."""
     name, options = row
+    torch.manual_seed(0)
     ours, judge = (build_mixer(name, d_model=WIDTH, length=LENGTH, kernel=k, **options) for k in (kernel, "torch"))
     torch.manual_seed(1)
     with torch.no_grad():

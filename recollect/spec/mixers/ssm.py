@@ -120,7 +120,7 @@ class Mamba3Options(SteppedOptions):
         "E D N + E D + H (N + M), M = rotation N/2 angles",
         "#FF7F00",
         "$3$",
-        ("trapezoid", "gate", "rms_norm"),
+        ("turned_norm", "trapezoid", "gate"),
     )
     name: Literal["mamba3"] = "mamba3"
     d_state: int = Field(64, ge=2, description="N, state per channel, even")
