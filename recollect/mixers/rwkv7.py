@@ -25,17 +25,13 @@ from typing import ClassVar
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional as F
 
 from recollect.mixers.mixer import MatrixMixer, Place, rows_at
 from recollect.mixers.parts import join_heads, split_heads
 from recollect.ops.dplr import dplr_matrix
 from recollect.ops.forms import pick
-from recollect.ops.rms_norm import unit
 from recollect.spec.mixers.rnn import RWKV7Options
 
-FASTEST = math.exp(-0.5)
-"""No channel fades faster than by e^-FASTEST a token."""
 SHIFTS = {"r": 0.2, "w": 0.9, "k": 0.7, "v": 0.7, "a": 0.9, "g": 0.2}
 
 
@@ -49,8 +45,8 @@ class RWKV7(MatrixMixer):
         super().__init__()
         assert options.head_dim is not None
         self.options, self.n_heads, d = options, place.d_model // options.head_dim, place.d_model
-        self.rule, self.shift = pick("dplr", place.kernel), pick("token_shift", place.kernel)
-        self.normalise = pick("rms_norm", place.kernel)
+        self.rule, self.shift = pick("dplr", place.kernel), pick("token_shifts", place.kernel)
+        self.keys, self.norm = pick("removal_keys", place.kernel), pick("bonus_norm", place.kernel)
         r0, r1 = place.layer / max(place.n_layers - 1, 1), 1 - place.layer / place.n_layers
         h = torch.arange(d)
         along, zigzag = h / max(d - 1, 1) - 0.5, 2 * (h % options.head_dim) / max(options.head_dim - 1, 1) - 1
@@ -72,44 +68,36 @@ class RWKV7(MatrixMixer):
         self.norm_bias = nn.Parameter(torch.zeros(d))
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
-        r, k, v, g, a, b = self._inputs(x)
-        return self._receive(self.rule(r, k, v, g, a, b, self.options.chunk, at), r, k, v, x, at)
+        r, k, v, g, a, b, *gated = self._inputs(x)
+        o = self.rule(*(split_heads(m, self.n_heads) for m in (r, k, v, g, a, b)), self.options.chunk, at)
+        return self._receive(o, *(rows_at(m, at) for m in (r, k, v, *gated)))
 
     def mixing(self, x: Tensor) -> tuple[Tensor, Tensor]:
-        r, k, v, g, a, b = self._inputs(x)
+        r, k, v, g, a, b = (split_heads(m, self.n_heads) for m in self._inputs(x)[:6])
         return dplr_matrix(r, k, g, a, b), v
 
     def finish(self, y: Tensor, x: Tensor) -> Tensor:
-        r, k, v, *_ = self._inputs(x)
-        return self._receive(y, r, k, v, x, None)
+        r, k, v, _, _, _, *gated = self._inputs(x)
+        return self._receive(y, r, k, v, *gated)
 
     def state_size(self, length: int) -> int:
         """The matrices of all heads, and the last token."""
         d = self.out_proj.in_features
         return d * d // self.n_heads + d
 
-    def _inputs(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:
-        """r, k̃, v, log w, and what reads and takes from the faded state: κ̂/w and -a ⊙ κ̂; all (B, H, L, P)."""
-        r, k, v = (
-            project(self.shift(x, self.mu[m]))
-            for m, project in zip("rkv", (self.r_proj, self.k_proj, self.v_proj), strict=True)
-        )
-        g = -FASTEST * self.w_proj(self.shift(x, self.mu["w"])).sigmoid()
-        a = self.a_proj(self.shift(x, self.mu["a"])).sigmoid()
-        direction = unit((k * self.k_k).unflatten(-1, (self.n_heads, -1)), 1.0, self.normalise, 1e-12).transpose(1, 2)
-        k = k * torch.addcmul(1 - self.k_a, a, self.k_a)
-        r, k, v, g, a = (split_heads(y, self.n_heads) for y in (r, k, v, g, a))
-        return r, k, v, g, direction * (-g).exp(), -a * direction
+    def _inputs(self, x: Tensor) -> tuple[Tensor, ...]:
+        """r, k̃, v, log w, what reads and takes from the faded state, κ̂/w and -a ⊙ κ̂, and perhaps x^g; all (B, L, D)."""
+        shifted = dict(zip(self.mu, self.shift(x, torch.stack(list(self.mu.values()))), strict=True))
+        r, k, v = self.r_proj(shifted["r"]), self.k_proj(shifted["k"]), self.v_proj(shifted["v"])
+        w, a = self.w_proj(shifted["w"]), self.a_proj(shifted["a"])
+        g, k, read, removed = self.keys(k, w, a, self.k_k, self.k_a, self.n_heads)
+        return r, k, v, g, read, removed, *(shifted[m] for m in "g" if m in shifted)
 
-    def _receive(self, y: Tensor, r: Tensor, k: Tensor, v: Tensor, x: Tensor, at: Tensor | None) -> Tensor:
-        """From o (B, H, Q, P) at the rows asked for to the output there."""
-        o = F.layer_norm(y.transpose(1, 2), y.shape[-1:], eps=1e-5 * y.shape[-1]).flatten(-2)
-        o = torch.addcmul(self.norm_bias, o, self.norm_weight) + rows_at(
-            join_heads((r * k * self.r_k).sum(-1, keepdim=True) * v), at
-        )
-        if self.options.gate:
-            o = o * self.g_proj(rows_at(self.shift(x, self.mu["g"]), at))
-        out: Tensor = self.out_proj(o)
+    def _receive(self, y: Tensor, r: Tensor, k: Tensor, v: Tensor, gated: Tensor | None = None) -> Tensor:
+        """From o (B, H, Q, P), and r, k̃, v and x^g, at the rows asked for to the output there."""
+        z = torch.ones_like(v) if gated is None else self.g_proj(gated)
+        given = (join_heads(y), r, k, v, z, self.norm_weight, self.norm_bias, self.r_k.flatten())
+        out: Tensor = self.out_proj(self.norm(*given, self.n_heads))
         return out
 
 

@@ -14,17 +14,14 @@ the loop has no chunks.
 from collections.abc import Callable
 from functools import reduce
 from itertools import repeat
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple
 
-import numpy as np
 import torch
-from numba import njit
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 from torch.nn import functional as F
 
-from recollect.ops.compiled import FUSED, exp
 from recollect.ops.delta import Solve, solve_compiled, solve_plain
+from recollect.ops.dplr_mild import dplr_by_hand
 from recollect.ops.precision import in_full
 from recollect.ops.ssd import cut, join, take
 
@@ -55,13 +52,8 @@ def dplr_loop(
     return take(torch.stack(rows, dim=2), at)
 
 
-Met: TypeAlias = tuple[list[Tensor], list[Tensor], Tensor, Tensor]
-Meet: TypeAlias = Callable[[list[Tensor], list[Tensor], Tensor], Met]
-"""From rows, columns and g to both where they meet, `start` and `end`."""
-
-
-def _in_chunks(meet: Meet, solve: Solve) -> Callable[..., Tensor]:
-    """The same in chunks of matrix products, with these pieces: mild decays, and the triangular system."""
+def _in_chunks(solve: Solve) -> Callable[..., Tensor]:
+    """The same in chunks of matrix products; they solve the triangular system."""
 
     @in_full
     def dplr(
@@ -78,7 +70,7 @@ def _in_chunks(meet: Meet, solve: Solve) -> Callable[..., Tensor]:
         rows: list[Tensor] = []
         pieces = (repeat(None) if m is None else cut(m, chunk) for m in (a, b))
         for q_i, k_i, v_i, g_i, a_i, b_i in zip(*(cut(m, chunk) for m in (q, k, v, g)), *pieces, strict=False):
-            faded = _fade(_given(q_i, a_i), _given(k_i, b_i), g_i, meet)
+            faded = _fade(_given(q_i, a_i), _given(k_i, b_i), g_i)
             start = None if state is None else faded.start.unsqueeze(-1) * state
             values = _values(faded, v_i, start, solve)
             rows.append(_weighted(faded.scores[0], values, None if start is None else faded.rows[0] @ start))
@@ -93,7 +85,7 @@ def _in_chunks(meet: Meet, solve: Solve) -> Callable[..., Tensor]:
 @in_full
 def dplr_matrix(q: Tensor, k: Tensor, g: Tensor, a: Tensor | None, b: Tensor | None) -> Tensor:
     """The matrix (B, H, L, L) that takes v to o."""
-    faded = _fade(_given(q, a), _given(k, b), g, meet_plain)
+    faded = _fade(_given(q, a), _given(k, b), g)
     v = torch.eye(q.shape[2], dtype=q.dtype, device=q.device).expand(*q.shape[:2], -1, -1)
     return _weighted(faded.scores[0], _values(faded, v, None, solve_plain), None).tril()
 
@@ -113,11 +105,11 @@ class Faded(NamedTuple):
     rest: Tensor
 
 
-def _fade(R: list[Tensor], C: list[Tensor], g: Tensor, meet: Meet) -> Faded:
+def _fade(R: list[Tensor], C: list[Tensor], g: Tensor) -> Faded:
     """They meet half of the way, where the columns grow as much as the rows fade, if that is a number; else nothing
     grows: the rows read at the first token, the columns have been written at the last."""
     if _mild(g):
-        rows, columns, start, end = meet(R, C, g)
+        rows, columns, start, end = _meet(R, C, g)
         return Faded(rows, columns, [[(r @ m.mT).tril_() for m in columns] for r in rows], start, end, end)
     s = _since_first(g)
     rows, columns = [m * s.exp() for m in R], [m * _to_last(g).exp() for m in C]
@@ -125,7 +117,7 @@ def _fade(R: list[Tensor], C: list[Tensor], g: Tensor, meet: Meet) -> Faded:
     return Faded(rows, columns, scores, g[:, :, 0].exp(), torch.ones_like(last), last.exp())
 
 
-def meet_plain(R: list[Tensor], C: list[Tensor], g: Tensor) -> Met:
+def _meet(R: list[Tensor], C: list[Tensor], g: Tensor) -> tuple[list[Tensor], list[Tensor], Tensor, Tensor]:
     """Half of the way; any place would do, so that no gradient comes from it, nor from the tokens behind."""
     s = _since_first(g)
     last = s[:, :, -1]
@@ -134,91 +126,10 @@ def meet_plain(R: list[Tensor], C: list[Tensor], g: Tensor) -> Met:
     return [m * down for m in R], [m * up for m in C], (g[:, :, 0] + half).exp(), (last - half).exp()
 
 
-def meet_compiled(R: list[Tensor], C: list[Tensor], g: Tensor) -> Met:
-    """The same on a CPU in one pass each way, compiled."""
-    *made, start, end = _Meet.apply(len(R), g, *R, *C)
-    return made[: len(R)], made[len(R) :], start, end
-
-
-class _Meet(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, n_rows: int, g: Tensor, *given: Tensor) -> tuple[Tensor, ...]:
-        down, up = g.new_empty(g.shape), g.new_empty(g.shape)
-        start, end = g.new_empty(*g.shape[:2], g.shape[3]), g.new_empty(*g.shape[:2], g.shape[3])
-        _meet(*_arrays(g, down, up, start, end))
-        made = [m * (down if n < n_rows else up) for n, m in enumerate(given)]
-        ctx.n_rows = n_rows
-        ctx.save_for_backward(down, up, start, end, *made)
-        return *made, start, end
-
-    @staticmethod
-    @once_differentiable
-    def backward(ctx: Any, *grads: Tensor) -> tuple[Tensor | None, ...]:
-        down, up, start, end, *made = ctx.saved_tensors
-        total, given = torch.zeros_like(down), []
-        for n, (grad, m) in enumerate(zip(grads, made, strict=False)):
-            is_row = n < ctx.n_rows
-            given.append(torch.empty_like(down))
-            _fade_back(1.0 if is_row else -1.0, *_arrays(grad, m, down if is_row else up, given[-1], total))
-        _meet_back(*_arrays(grads[-2], grads[-1], start, end, total))
-        return None, total, *given
-
-
-def _arrays(*given: Tensor) -> list[Any]:
-    """Arrays with batch and heads as one."""
-    return [m.contiguous().flatten(0, 1).numpy() for m in given]
-
-
-@njit(cache=True, fastmath=FUSED, error_model="numpy")
-def _meet(g: Any, down: Any, up: Any, start: Any, end: Any) -> None:
-    n_batch, length, width = g.shape
-    half = np.empty(width, g.dtype)
-    for b in range(n_batch):
-        half[:] = 0
-        for i in range(1, length):
-            for c in range(width):
-                half[c] += g[b, i, c]
-        for c in range(width):
-            half[c] *= np.float32(0.5)
-            start[b, c] = exp(g[b, 0, c] + half[c])
-            end[b, c] = exp(half[c])
-            half[c] = -half[c]
-        for i in range(length):
-            for c in range(width):
-                if i > 0:
-                    half[c] += g[b, i, c]
-                down[b, i, c] = exp(half[c])
-                up[b, i, c] = exp(-half[c])
-
-
-@njit(cache=True, fastmath=FUSED, error_model="numpy")
-def _fade_back(sign: float, grad: Any, made: Any, factor: Any, d_given: Any, total: Any) -> None:
-    n_batch, length, width = grad.shape
-    for b in range(n_batch):
-        for i in range(length):
-            for c in range(width):
-                d_given[b, i, c] = grad[b, i, c] * factor[b, i, c]
-                total[b, i, c] += np.float32(sign) * grad[b, i, c] * made[b, i, c]
-
-
-@njit(cache=True, fastmath=FUSED, error_model="numpy")
-def _meet_back(d_start: Any, d_end: Any, start: Any, end: Any, total: Any) -> None:
-    """From the gradients of s in `total` to those of g."""
-    n_batch, length, width = total.shape
-    for b in range(n_batch):
-        for c in range(width):
-            total[b, length - 1, c] += d_end[b, c] * end[b, c]
-        for i in range(length - 2, 0, -1):
-            for c in range(width):
-                total[b, i, c] += total[b, i + 1, c]
-        for c in range(width):
-            total[b, 0, c] = d_start[b, c] * start[b, c]
-
-
 def _score(r: Tensor, m: Tensor, g: Tensor) -> Tensor:
     """A (B, H, c, c) of strong decays, by halves: across the middle a decay up to it and one from there on."""
     if _mild(g):
-        (r,), (m,), *_ = meet_plain([r], [m], g)
+        (r,), (m,), *_ = _meet([r], [m], g)
         return (r @ m.mT).tril_()
     if not _may_ask(g) and g.shape[2] <= PAIRS:
         s = _since_first(g)
@@ -272,4 +183,14 @@ def _given(one: Tensor, other: Tensor | None) -> list[Tensor]:
     return [one] if other is None else [one, other]
 
 
-dplr_torch, dplr_numba = _in_chunks(meet_plain, solve_plain), _in_chunks(meet_compiled, solve_compiled)
+dplr_torch, _dplr_strong = _in_chunks(solve_plain), _in_chunks(solve_compiled)
+
+
+@in_full
+def dplr_numba(
+    q: Tensor, k: Tensor, v: Tensor, g: Tensor, a: Tensor | None, b: Tensor | None, chunk: int, at: Tensor | None = None
+) -> Tensor:
+    """The same on a CPU, compiled; by hand where all chunks are mild."""
+    if all(_mild(m) for m in cut(g, chunk)):
+        return take(dplr_by_hand(chunk, v, g, _given(q, a), _given(k, b)), at)
+    return _dplr_strong(q, k, v, g, a, b, chunk, at)

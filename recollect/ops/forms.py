@@ -18,6 +18,7 @@ Kernel: TypeAlias = str
 OPS: dict[str, dict[Kernel, str]] = {
     "answer_loss": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "torch", "mamba_ssm": "torch"},
     "bias_gelu": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch", "mamba_ssm": "torch"},
+    "bonus_norm": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "causal_conv": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "torch", "mamba_ssm": "mamba_ssm"},
     "delta": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
     "dplr": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
@@ -28,6 +29,7 @@ OPS: dict[str, dict[Kernel, str]] = {
     "lstm": {"numba": "torch", "torch": "torch", "loop": "torch"},
     "mlstm": {"numba": "torch", "torch": "torch", "loop": "loop"},
     "modes_kernel": {"numba": "torch", "torch": "torch", "loop": "loop"},
+    "removal_keys": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "rms_norm": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch", "mamba_ssm": "torch"},
     "selective_scan": {"numba": "numba", "torch": "torch", "loop": "loop", "mamba_ssm": "mamba_ssm"},
     "sigmoid_gate": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
@@ -35,6 +37,7 @@ OPS: dict[str, dict[Kernel, str]] = {
     "softplus_linear": {"numba": "numba", "torch": "torch", "loop": "torch", "mamba_ssm": "torch"},
     "ssd": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
     "token_shift": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
+    "token_shifts": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "trapezoid": {"numba": "numba", "torch": "torch", "loop": "loop", "fla": "fla"},
     "turned_norm": {"numba": "numba", "torch": "torch", "loop": "torch", "fla": "torch"},
     "window_attention": {"numba": "torch", "torch": "torch", "loop": "loop"},

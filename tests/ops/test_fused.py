@@ -9,11 +9,15 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recollect.ops.bias_gelu import bias_gelu_numba, bias_gelu_torch
+from recollect.ops.bonus_norm import bonus_norm_numba, bonus_norm_torch
 from recollect.ops.causal_conv import causal_conv_loop, causal_conv_numba, causal_conv_torch
 from recollect.ops.gate import gate_numba, gate_torch
+from recollect.ops.removal_keys import removal_keys_numba, removal_keys_torch
 from recollect.ops.rms_norm import rms_norm_numba, rms_norm_torch, unit
 from recollect.ops.rows import take_rows
 from recollect.ops.softplus_linear import softplus_linear_numba, softplus_linear_torch
+from recollect.ops.token_shift import token_shift_torch
+from recollect.ops.token_shifts import token_shifts_numba, token_shifts_torch
 from recollect.ops.turned_norm import turned_norm_numba, turned_norm_torch
 
 Form = Callable[..., Tensor]
@@ -145,3 +149,47 @@ def test_a_turned_norm_stays_finite_in_single_precision(size: float) -> None:
     B, C = turned_norm_numba(*inputs)
     assert B.isfinite().all()
     assert all(m.isfinite().all() for m in torch.autograd.grad((B * C).sum(), inputs))
+
+
+@pytest.mark.parametrize(("heads", "width"), [(1, 1), (2, 64), (3, 15), (2, 38)])
+@pytest.mark.parametrize("scale", [1.0, 1e-3, 10.0])
+def test_the_compiled_removal_keys_equal_their_equation_with_all_gradients(
+    heads: int, width: int, scale: float
+) -> None:
+    inputs = draw(*[(2, 5, width)] * 3, (width,), (width,), scale=scale)
+    ours, judge = removal_keys_numba(*inputs, heads), removal_keys_torch(*inputs, heads)
+    assert_same(torch.stack(ours), torch.stack(judge), inputs)
+    k, w, alpha, c, _ = inputs
+    removed = F.normalize((k * c).unflatten(-1, (heads, -1)), dim=-1).flatten(-2)
+    if scale >= 1:  # where what is added to the norm does not count
+        torch.testing.assert_close(ours[2] * ours[0].exp(), removed, rtol=1e-4, atol=1e-4)
+        torch.testing.assert_close(ours[3], -alpha.sigmoid() * removed, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(ours[0], -math.exp(-0.5) / (1 + (-w).exp()))
+
+
+@pytest.mark.parametrize(("heads", "width"), [(1, 1), (2, 64), (3, 15), (2, 38)])
+def test_the_compiled_bonus_norm_equals_its_equation_with_all_gradients(heads: int, width: int) -> None:
+    o, r, k, v, z, w, b, c = inputs = draw(*[(2, 5, width)] * 5, *[(width,)] * 3)
+    assert_same(bonus_norm_numba(*inputs, heads), bonus_norm_torch(*inputs, heads), inputs)
+    normed = F.group_norm(o.flatten(0, 1), heads, w, b, eps=1e-5 * width / heads).view_as(o)
+    bonus = (r * c * k).unflatten(-1, (heads, -1)).sum(-1).repeat_interleave(width // heads, dim=-1)
+    assert_same((normed + bonus * v) * z, bonus_norm_torch(*inputs, heads), inputs)
+
+
+@pytest.mark.parametrize(("length", "width"), [(1, 16), (2, 5), (9, 40)])
+def test_shifts_taken_together_are_those_taken_alone_with_all_gradients(length: int, width: int) -> None:
+    x, mu = inputs = draw((3, length, width), (4, width))
+    judge = torch.stack([token_shift_torch(x, row) for row in mu])
+    for form in (token_shifts_numba, token_shifts_torch):
+        assert_same(torch.stack(form(x, mu)), judge, inputs)
+
+
+@pytest.mark.parametrize("size", [0.0, 1e-30, 1e15])
+def test_what_surrounds_a_state_stays_finite_in_single_precision(size: float) -> None:
+    rows = [m.detach().float().mul(size).requires_grad_() for m in draw(*[(2, 7, 12)] * 5)]
+    params = [m.detach().float().requires_grad_() for m in draw(*[(12,)] * 3)]
+    keys = torch.stack(removal_keys_numba(*rows[:3], *params[:2], 3))
+    gated = bonus_norm_numba(rows[0], *(m / max(size, 1e-30) for m in rows[1:]), *params, 3)
+    for y, inputs in ((keys, [*rows[:3], *params[:2]]), (gated, [rows[0], *params])):
+        assert y.isfinite().all()
+        assert all(m.isfinite().all() for m in torch.autograd.grad(y.sum(), inputs))

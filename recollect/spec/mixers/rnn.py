@@ -18,7 +18,9 @@ class RWKV4Options(TurnedOptions):
 class RWKV7Options(MixerOptions):
     """RWKV-7's time mix: a matrix state that fades per channel and is corrected along learned directions."""
 
-    card: ClassVar[Card] = Card("Peng et al. 2025", "D P + D", "#1F78B4", "$7$", ("token_shift", "rms_norm", "dplr"))
+    card: ClassVar[Card] = Card(
+        "Peng et al. 2025", "D P + D", "#1F78B4", "$7$", ("token_shifts", "removal_keys", "dplr", "bonus_norm")
+    )
     name: Literal["rwkv7"] = "rwkv7"
     head_dim: PositiveInt | None = Field(None, description="P (the largest divisor of D up to 64)")
     gate: bool = Field(True, description="the output gate")
