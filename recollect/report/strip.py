@@ -15,7 +15,7 @@ from recollect.report.style import INK, Look
 from recollect.store import Record
 from recollect.window import Window
 
-ROOM = {"decades (90 %)": 30, "accuracy": 19, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
+ROOM = {"decades (90 %)": 30, "accuracy": 17, "seeds": 11, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
 """The columns of the table, and how wide each is beside the others; one that is empty is left out."""
 
 TABLE = 4.5
@@ -69,7 +69,7 @@ def name(row: CellRow, apart: bool) -> str:
 
 
 def words(row: CellRow, *, timed: bool) -> dict[str, str]:
-    """Window, accuracy at the best rate, steps until solved, sizes, time: what the table has of a model."""
+    """Window, accuracy at the best rate and its seeds, steps until solved, sizes, time: the table's line of a model."""
     assert row.window is not None
     assert row.choice is not None
     width, at_best = row.window.width, [run for run in row.done if run.spec.train.lr == row.choice.lr]
@@ -78,6 +78,7 @@ def words(row: CellRow, *, timed: bool) -> dict[str, str]:
     return {
         "decades (90 %)": "none" if width is None else str(width),
         "accuracy": f"{row.choice.mean:.1%}",
+        "seeds": str(len(row.choice.seeds)),
         "steps": f"{statistics.median(solved):,.0f}" if solved else "-",
         "state": "?" if row.state_size is None else f"{row.state_size:,}",
         "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
