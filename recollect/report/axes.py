@@ -48,5 +48,5 @@ def legend(shown: Sequence[object], axes: Axes, **looks: Any) -> None:
 
 
 def empty(axes: Axes) -> None:
-    """Say that there is nothing to draw yet."""
-    axes.text(0.5, 0.5, "no finished run", transform=axes.transAxes, ha="center", va="center", color=INK)
+    """Say that there is nothing to draw: no run, or too few for what is shown; the note below tells which."""
+    axes.text(0.5, 0.5, "nothing to show yet", transform=axes.transAxes, ha="center", va="center", color=INK)

@@ -1,5 +1,6 @@
 """The cells of a set of runs, each at its best learning rate: what tables and several figures rest on."""
 
+import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -43,6 +44,29 @@ class CellRow:
     def decades(self) -> float | None:
         """The width of the window; 0 where nothing succeeds."""
         return None if self.window is None else 0.0 if self.window.width is None else self.window.width.value
+
+    @property
+    def steps(self) -> float | None:
+        """The median of the steps until it was solved, at the chosen learning rate."""
+        at_best = [run for run in self.done if self.choice and run.spec.train.lr == self.choice.lr]
+        solved = [taken(run) for run in at_best if run.outcome == "solved"]
+        return statistics.median(solved) if solved else None
+
+    @property
+    def milliseconds(self) -> float | None:
+        """The median time of a step with all that belongs to it; None where different machines trained its runs."""
+        times = [1e3 * run.seconds / taken(run) for run in self.done if run.seconds and taken(run)]
+        return statistics.median(times) if times and len({machine(run) for run in self.done}) == 1 else None
+
+
+def taken(run: Record) -> int:
+    """The steps that a run took."""
+    return int((run.result or {}).get("steps", 0))
+
+
+def machine(run: Record) -> tuple[object, ...]:
+    """Who trained it: times of different machines are not compared."""
+    return tuple(run.provenance.get(key) for key in ("host", "processor", "device"))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,5 @@
 """A user's models beside others: windows with a table, accuracy over learning rates, accuracy over widths."""
 
-import statistics
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,7 @@ import pandas as pd
 from recollect.report.cells import CellRow, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.lr import LR, bounds_of
-from recollect.report.strip import STRIP, Strip, steps
+from recollect.report.strip import STRIP, Strip
 from recollect.report.tables import escaped, pasted
 from recollect.report.width import WIDTH, WidthFigure
 from recollect.window.reading import grouped
@@ -80,14 +79,6 @@ class Line:
     choices: Mapping[int, Choice]
     cost: Cost
 
-    @property
-    def steps(self) -> float | None:
-        """Until solved, at the best rate: the median of the seeds that solve it."""
-        choice = self.searched.choice
-        at_best = [run for run in self.searched.done if choice is not None and run.spec.train.lr == choice.lr]
-        solved = [steps(run) for run in at_best if run.outcome == "solved"]
-        return statistics.median(solved) if solved else None
-
 
 def lines(labelled: Labelled, costs: Mapping[str, Cost]) -> list[Line]:
     """A line per model with a finished search; `costs` by label."""
@@ -116,7 +107,7 @@ def table(found: Sequence[Line]) -> pd.DataFrame:
                 **dict(zip(("decades", "decades_low", "decades_high"), wide, strict=True)),
                 "best_lr": line.searched.choice.lr if line.searched.choice is not None else None,
                 **{f"accuracy_{width}": choice.mean for width, choice in line.choices.items()},
-                "steps": line.steps,
+                "steps": line.searched.steps,
                 "ms": round(line.cost.milliseconds, 3),
                 "kept_mb": round(line.cost.kept / 1e6, 3),
                 "state": line.searched.state_size,
@@ -154,7 +145,7 @@ def _words(line: Line, widths: Sequence[int]) -> dict[str, str]:
         "window": "-" if bounds is None else " to ".join(f"{10**edge.value:.2g}" for edge in bounds),
         "decades (90 %)": "-" if row.window is None else "none" if bounds is None else str(row.window.width),
         **{f"d={d}": f"{line.choices[d].mean:.1%}" if d in line.choices else "-" for d in widths},
-        "steps": "-" if line.steps is None else f"{line.steps:,.0f}",
+        "steps": "-" if line.searched.steps is None else f"{line.searched.steps:,.0f}",
         **_cost_words(line.cost),
         "state": "unknown" if row.state_size is None else f"{row.state_size:,}",
         "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",

@@ -1,6 +1,5 @@
 """Windows of many models as one strip chart, a table at the right. First the value, then its drawing."""
 
-import statistics
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -8,11 +7,10 @@ from functools import partial
 
 from matplotlib.axes import Axes
 
-from recollect.report.cells import CellRow, cell_rows
+from recollect.report.cells import CellRow, cell_rows, machine
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.lr import draw_rows
 from recollect.report.style import INK, Look
-from recollect.store import Record
 from recollect.window import Window
 
 ROOM = {"decades (90 %)": 30, "accuracy": 17, "seeds": 11, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
@@ -48,18 +46,13 @@ class Strip:
 def _value(runs: Runs, title: str) -> Strip:
     found = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.choice is not None]
     several = {label for label, n in Counter(row.label for row in found).items() if n > 1}
-    timed = len({place(run) for run in runs.records if run.is_done}) == 1
+    timed = len({machine(run) for run in runs.records if run.is_done}) == 1
     rows = [
         StripRow(name(row, row.label in several), runs.looks[row.label], row.window, words(row, timed=timed))
         for row in found
         if row.window
     ]
     return Strip(title, tuple(rows))
-
-
-def place(run: Record) -> tuple[object, ...]:
-    """The machine that trained it: times of different machines are not compared."""
-    return tuple(run.provenance.get(key) for key in ("host", "processor", "device"))
 
 
 def name(row: CellRow, apart: bool) -> str:
@@ -72,23 +65,16 @@ def words(row: CellRow, *, timed: bool) -> dict[str, str]:
     """Window, accuracy at the best rate and its seeds, steps until solved, sizes, time: the table's line of a model."""
     assert row.window is not None
     assert row.choice is not None
-    width, at_best = row.window.width, [run for run in row.done if run.spec.train.lr == row.choice.lr]
-    solved = [steps(run) for run in at_best if run.outcome == "solved"]
-    times = [1e3 * run.seconds / steps(run) for run in row.done if run.seconds and steps(run)]
+    width = row.window.width
     return {
         "decades (90 %)": "none" if width is None else str(width),
         "accuracy": f"{row.choice.mean:.1%}",
         "seeds": str(len(row.choice.seeds)),
-        "steps": f"{statistics.median(solved):,.0f}" if solved else "-",
+        "steps": "-" if row.steps is None else f"{row.steps:,.0f}",
         "state": "?" if row.state_size is None else f"{row.state_size:,}",
         "params": "" if row.n_params is None else f"{row.n_params / 1000:.0f}k",
-        "ms": f"{statistics.median(times):.1f}" if times and timed else "",
+        "ms": f"{row.milliseconds:.1f}" if timed and row.milliseconds else "",
     }
-
-
-def steps(run: Record) -> int:
-    """How many it took."""
-    return int((run.result or {}).get("steps", 0))
 
 
 def draw_windows(value: Strip, axes: Axes) -> None:

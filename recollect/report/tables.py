@@ -24,7 +24,7 @@ def cell_table(rows: Sequence[CellRow]) -> pd.DataFrame:
     """Numbers, a row per cell; missing where no run is finished. This is what the CSV holds."""
     names = ["cell", "model", "mixer", "task", "d_model", "n_layers", "n_params", "state_size", "steps"]
     names += ["lr", "selected", "n_seeds", "mean", "sd", "min", "max", "window_low", "window_high", "window_decades"]
-    names += ["window_decades_low", "window_decades_high", "notes", "runs", "done"]
+    names += ["window_decades_low", "window_decades_high", "notes", "runs", "done", "solved_after", "ms_per_step"]
     return pd.DataFrame([_numbers(row) for row in rows], columns=pd.Index(names))
 
 
@@ -36,7 +36,16 @@ def _numbers(row: CellRow) -> list[object]:
     if choice is not None:
         chosen = [choice.lr, choice.select, len(choice.seeds), choice.mean, choice.sd]
         chosen += [min(choice.accuracies), max(choice.accuracies)]
-    return [*head, *sizes, *chosen, *_window_numbers(row.window), row.n_runs, len(row.done)]
+    return [
+        *head,
+        *sizes,
+        *chosen,
+        *_window_numbers(row.window),
+        row.n_runs,
+        len(row.done),
+        row.steps,
+        row.milliseconds,
+    ]
 
 
 def _window_numbers(window: Window | None) -> list[object]:
@@ -54,12 +63,20 @@ def _texts(row: CellRow) -> list[str]:
     spec, choice = row.spec, row.choice
     head = [row.label, spec.task.short(), str(spec.model.d_model), str(spec.model.n_layers)]
     if choice is None:
-        return [*head, "no finished run", "", "", "", "", ""]
+        return [*head, "no finished run", *[""] * 9]
     low, high = min(choice.accuracies), max(choice.accuracies)
     spread = "" if choice.sd is None else f"{100 * choice.sd:.1f}"
     lr = f"{choice.lr:.3g}" + ("" if choice.select == "validation" else " (on test)")
     cells = [f"{100 * choice.mean:.1f}", spread, f"{100 * low:.1f}-{100 * high:.1f}", str(len(choice.seeds)), lr]
-    return [*head, *cells, window_text(row.window)]
+    return [*head, *cells, window_text(row.window), *map(_count, (row.steps, row.state_size, row.n_params)), _time(row)]
+
+
+def _count(number: float | None) -> str:
+    return "" if number is None else f"{number:,.0f}"
+
+
+def _time(row: CellRow) -> str:
+    return "" if row.milliseconds is None else f"{row.milliseconds:.1f}"
 
 
 def window_text(window: Window | None) -> str:
@@ -88,6 +105,7 @@ def table_text(rows: Sequence[CellRow], form: TableFormat) -> str:
     if form == "latex":
         return latex(rows)
     names = ["model", "task", "d", "layers", "test accuracy", "sd", "min-max", "seeds", "best lr", "window"]
+    names += ["solved after", "state", "parameters", "ms a step"]
     return markdown(pd.DataFrame([_texts(row) for row in rows], columns=pd.Index(names)))
 
 

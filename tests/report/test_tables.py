@@ -1,6 +1,7 @@
 """Tables: numbers in the CSV, words for readers."""
 
 import io
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -25,10 +26,26 @@ def test_the_csv_has_every_number_of_a_cell() -> None:
     assert pd.isna(frame.iloc[1]["window_decades"])
 
 
+def test_steps_until_solved_and_the_time_of_a_step_stand_in_every_table() -> None:
+    spec = CELLS[0].spec
+    slow, fast = (
+        replace(record_of(spec.at(1e-3, seed), 0.995, "solved"), seconds=seconds, provenance={"host": "a"})
+        for seed, seconds in ((1, 3.0), (2, 1.0))
+    )
+    results = [{**(run.result or {}), "steps": steps} for run, steps in ((slow, 300), (fast, 100))]
+    runs = [replace(run, result=result) for run, result in zip((slow, fast), results, strict=True)]
+    frame = cell_table(cell_rows(runs))
+    assert list(frame.iloc[0][["solved_after", "ms_per_step"]]) == [200, 10]
+    assert table_text(cell_rows(runs), "markdown").splitlines()[2].endswith(" | 10.0 |")
+    apart = [runs[0], replace(runs[1], provenance={"host": "b"})]
+    assert cell_table(cell_rows(apart)).iloc[0]["ms_per_step"] is None
+
+
 def test_the_markdown_table_has_a_line_per_cell() -> None:
     lines = table_text(cell_rows(CELLS), "markdown").splitlines()
     assert len(lines) == 4
-    assert lines[0] == "| model | task | d | layers | test accuracy | sd | min-max | seeds | best lr | window |"
+    head = "| model | task | d | layers | test accuracy | sd | min-max | seeds | best lr | window |"
+    assert lines[0] == f"{head} solved after | state | parameters | ms a step |"
     assert "| attention | MQAR V=20 L=8 K=2 | 8 | 1 | 99.5 | 0.0 | 99.5-99.5 | 3 | 0.00178 |" in lines[2]
     assert "decades" in lines[2]
 
