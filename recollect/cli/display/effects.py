@@ -35,7 +35,7 @@ def effects_table(value: EffectsFigure) -> Table:
         if done is None:
             out.add_row(*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
             continue
-        lost = f"{row.accuracy:.1%} ({-done.loss:+.1%})"
+        lost = f"{row.accuracy:.1%} ({0.0 - done.loss:+.1%})"
         out.add_row(*cells, *_told(done.widening), *_told(done.shift), lost, row.against)
     return out
 
