@@ -1,7 +1,7 @@
 """Windows of many models as one strip chart, a table at the right. First the value, then its drawing."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
 
@@ -13,7 +13,7 @@ from recollect.report.lr import draw_rows
 from recollect.report.style import INK, Look
 from recollect.window import Window
 
-ROOM = {"decades (90 %)": 30, "accuracy": 17, "seeds": 11, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
+ROOM = {"decades (90 %)": 30, "accuracy": 18, "seeds": 13, "steps": 13, "state": 13, "params": 15, "ms": 11, "MB": 10}
 """The columns of the table, and how wide each is beside the others; one that is empty is left out."""
 
 TABLE = 4.5
@@ -46,19 +46,21 @@ class Strip:
 def _value(runs: Runs, title: str) -> Strip:
     found = [row for row in cell_rows(runs.records, runs.labels, runs.select) if row.choice is not None]
     several = {label for label, n in Counter(row.label for row in found).items() if n > 1}
+    tasks = {row.spec.task.short() for row in found}
     timed = len({machine(run) for run in runs.records if run.is_done}) == 1
     rows = [
-        StripRow(name(row, row.label in several), runs.looks[row.label], row.window, words(row, timed=timed))
+        StripRow(name(row, row.label in several, tasks), runs.looks[row.label], row.window, words(row, timed=timed))
         for row in found
         if row.window
     ]
     return Strip(title, tuple(rows))
 
 
-def name(row: CellRow, apart: bool) -> str:
-    """The label; with the sizes where it has several cells."""
-    task, model = row.spec.task.short(), row.spec.model
-    return f"{row.label}, {task}, {model.n_layers} x {model.d_model}" if apart else row.label
+def name(row: CellRow, apart: bool, tasks: Collection[str]) -> str:
+    """The label; where it has several cells with the sizes, and with the task where there are several of them."""
+    model = row.spec.model
+    task = [row.spec.task.short()] if len(tasks) > 1 else []
+    return ", ".join([row.label, *task, f"{model.n_layers} x {model.d_model}"]) if apart else row.label
 
 
 def words(row: CellRow, *, timed: bool) -> dict[str, str]:
