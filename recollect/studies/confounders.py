@@ -51,6 +51,6 @@ STUDY = Study(
             fields={"train.steps": 50 * EPOCH, "train.eval_every": EPOCH},
         ),
     },
-    minutes={"laptop": 300, "desk": 600},
+    minutes={"laptop": 240, "desk": 600},
     against=reference,
 )

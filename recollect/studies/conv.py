@@ -25,5 +25,5 @@ STUDY = Study(
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
         "paper": replace(PAPER, settings=(PAIRS[0], PAIRS[3]), shapes=((64, 1), (256, 1))),
     },
-    minutes={"laptop": 17, "desk": 320},
+    minutes={"laptop": 50, "desk": 320},
 )

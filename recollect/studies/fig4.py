@@ -20,5 +20,5 @@ STUDY = Study(
             shapes=shapes(WIDTHS, 1, 2),
         ),
     },
-    minutes={"laptop": 27, "desk": 1200},
+    minutes={"laptop": 65, "desk": 1200},
 )

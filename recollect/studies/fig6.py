@@ -16,5 +16,5 @@ STUDY = Study(
         "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[2:3], shapes=shapes(WIDTHS, 1)),
     },
-    minutes={"laptop": 8, "desk": 450},
+    minutes={"laptop": 20, "desk": 450},
 )

@@ -43,6 +43,6 @@ STUDY = Study(
         "desk": replace(DESK, lrs=rates(-3, -2, 1), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[:1], shapes=((64, 2),), design="window"),
     },
-    minutes={"laptop": 300, "desk": 500},
+    minutes={"laptop": 280, "desk": 500},
     against=reference,
 )

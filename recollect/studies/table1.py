@@ -30,5 +30,5 @@ STUDY = Study(
         "paper": replace(COPY_PAPER, own={DEEP: {"model.n_layers": 24}, WIDE: {"model.d_model": 1408}}),
     },
     task="copy",
-    minutes={"laptop": 12, "desk": 940},
+    minutes={"laptop": 6, "desk": 940},
 )

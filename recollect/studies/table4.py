@@ -41,5 +41,5 @@ STUDY = Study(
         "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=((64, 2),)),
     },
-    minutes={"laptop": 15, "desk": 610},
+    minutes={"laptop": 65, "desk": 610},
 )

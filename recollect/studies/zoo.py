@@ -72,5 +72,5 @@ STUDY = Study(
         "smoke": replace(SMOKE, lrs=(1e-2,), shapes=((64, 1),), own=SIZES),
         "laptop": replace(LAPTOP, lrs=WIDE, shapes=((64, 1),), own=SIZES, design="window", span=(1e-5, 1.0)),
     },
-    minutes={"laptop": 240},
+    minutes={"laptop": 175},
 )
