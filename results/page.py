@@ -51,10 +51,8 @@ class Kept:
     @property
     def state(self) -> str:
         """How far it is, where it is not complete: models are missing, or seeds at a cell's best rate."""
-        runs = self.evidence.runs
-        scale = STUDIES[self.study].scales.get(self.scale)
-        wanted = [] if scale is None else list(dict.fromkeys(c.label for c in STUDIES[self.study].cells(self.scale)))
-        missing = [label for label in wanted if label not in runs]
+        runs, scale = self.evidence.runs, STUDIES[self.study].scales.get(self.scale)
+        missing = sorted(self.evidence.models - set(runs))
         done, total = self.evidence.progress(runs)
         few = scale is not None and self.evidence.seeds(runs) < len(scale.seeds)
         if not missing and done == total and not few:
