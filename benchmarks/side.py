@@ -90,10 +90,11 @@ def bound_of(made: Any) -> float:
 
     with Products() as products:
         made.step()
-    spec = made.spec
+    spec, rows = made.spec, made.feed.rows(made.progress.step)
+    tokens = sum(len(rows.at[part]) * length for part, length in rows.parts) or rows.tokens.numel()
     scans = [mixer for mixer in spec.model.mixers if mixer.name == "mamba"]
     states = sum(mixer.expand * spec.model.d_model * mixer.d_state for mixer in scans)
-    return bound(products.seen, states * spec.train.batch_size * spec.task.length)
+    return bound(products.seen, states * tokens)
 
 
 def say(answer: dict[str, Any]) -> None:

@@ -108,6 +108,11 @@ class ModelSpec(Frozen):
         return "+".join(dict.fromkeys(mixer.name for mixer in self.mixers))
 
     @property
+    def by_prefix(self) -> bool:
+        """Whether an answer follows from its own row up to it, so that no more of the row need be computed."""
+        return self.dropout == 0 and all(mixer.by_prefix() for mixer in self.mixers)
+
+    @property
     def widening(self) -> float:
         """How much wider it is than the width from which µP scales; 1 without µP."""
         return self.d_model / (self.base_width or self.d_model)

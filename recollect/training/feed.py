@@ -2,9 +2,13 @@
 
 On a CPU a batch is drawn and turned into tensors when its step comes. Elsewhere a fixed set lies on the device and a
 step sends the numbers of its rows; fresh rows are drawn one step ahead, in a thread, and copied from pinned memory.
+
+A row is of no use after its last question. Where the model allows it, a CPU's rows are sorted by that and computed in
+parts, each only as far as it is asked.
 """
 
 from concurrent.futures import Future, ThreadPoolExecutor
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -13,6 +17,9 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from recollect.tasks import IGNORED, Batch, Supply
+
+PART = 64
+"""Rows of a part, at least: fewer cost more calls than their ends save."""
 
 
 class Rows(NamedTuple):
@@ -25,6 +32,7 @@ class Rows(NamedTuple):
     answers: int
     strings: int  # of answers that only count together; an answer may stand alone
     most: int  # strings in a row
+    parts: tuple[tuple[slice, int], ...] = ()  # rows that are computed together, and how far; none: all rows whole
 
 
 def count(batch: Batch) -> tuple[int, int, int]:
@@ -40,6 +48,18 @@ def count(batch: Batch) -> tuple[int, int, int]:
 def place(batch: Batch, device: torch.device) -> Rows:
     """A batch on the device."""
     return Rows(*_sent(batch, device), *count(batch))
+
+
+def parted(batch: Batch, device: torch.device) -> Rows:
+    """A batch on the device, rows that are asked early before the others, and parts of it that end where they may."""
+    count = len(batch) // PART
+    if count < 2:
+        return place(batch, device)
+    reach = batch.at.max(axis=1) + 1
+    order = np.argsort(reach, kind="stable")
+    edges = np.linspace(0, len(batch), count + 1).astype(int)
+    parts = tuple((slice(a, b), int(reach[order[b - 1]])) for a, b in pairwise(edges))
+    return place(batch[order], device)._replace(parts=parts)
 
 
 def _sent(batch: Batch, device: torch.device) -> tuple[Tensor, Tensor, Tensor, Tensor | None]:
@@ -60,8 +80,9 @@ def send(numbers: NDArray[np.integer], device: torch.device) -> Tensor:
 class Feed:
     """The rows of every step on the device: `rows(step)` depends on the supply alone, whatever was asked before."""
 
-    def __init__(self, supply: Supply, device: torch.device) -> None:
+    def __init__(self, supply: Supply, device: torch.device, by_prefix: bool = False) -> None:
         self.supply, self.device = supply, device
+        self.place = parted if by_prefix and device.type == "cpu" else place
         fixed = None if device.type == "cpu" else supply.fixed
         self.resident = None if fixed is None else _sent(fixed, device)
         self.ahead: tuple[int, Future[Batch]] | None = None
@@ -70,7 +91,7 @@ class Feed:
     def rows(self, step: int) -> Rows:
         """The rows of a step."""
         if self.resident is None:
-            return place(self._drawn(step), self.device)
+            return self.place(self._drawn(step), self.device)
         index = send(self.supply.numbers(step), self.device)
         tokens, at, target, string = (part if part is None else part[index] for part in self.resident)
         assert tokens is not None and at is not None and target is not None  # noqa: PT018

@@ -59,13 +59,20 @@ def learning_rate(train: TrainSpec, step: int) -> float:
 def loss_at(model: Learner, rows: Rows, spec: RunSpec) -> tuple[Tensor, Tensor]:
     """The mean loss over a batch's answers, and which of them are right (B, Q)."""
     with autocast(rows.tokens.device, half=spec.compute.precision == "bf16"):
-        features = model.features(rows.tokens, rows.at)
+        features = features_of(model, rows)
     flat, target = features.float().flatten(0, 1), rows.target.flatten()
     if model.head_weight is None:
         loss, right = nn.functional.cross_entropy(flat, target, ignore_index=IGNORED), flat.argmax(dim=-1) == target
     else:
         loss, right = pick("answer_loss", spec.compute.kernel)(flat, model.head_weight, target)
     return loss, right.unflatten(0, rows.target.shape)
+
+
+def features_of(model: Learner, rows: Rows) -> Tensor:
+    """What the head sees at the asked positions (B, Q, D), part by part where the rows come in parts."""
+    if not rows.parts:
+        return model.features(rows.tokens, rows.at)
+    return torch.cat([model.features(rows.tokens[part, :length], rows.at[part]) for part, length in rows.parts])
 
 
 def tally(right: Tensor, rows: Rows) -> Tensor:
@@ -141,7 +148,8 @@ class Trainer:
         if spec.compute.compile:
             trace(model)
         self.optimiser = build_optimiser(model, spec.train)
-        self.feed = Feed(Supply(task, spec.seed, spec.train.batch_size), model.device)
+        by_prefix = spec.model.by_prefix and not spec.compute.compile
+        self.feed = Feed(Supply(task, spec.seed, spec.train.batch_size), model.device, by_prefix)
         self.validation = pieces(task.evaluation("validation", spec.seed), model.device)
         self.parameters = list(model.parameters())
         self.resume(Progress())

@@ -73,6 +73,13 @@ def test_rows_are_independent(row: tuple[str, dict[str, Any]]) -> None:
 
 
 @every_mixer
+def test_what_comes_after_a_position_need_not_be_there(row: tuple[str, dict[str, Any]]) -> None:
+    mixer, x = make(row), draw()
+    for t in (1, 6, L - 1):
+        torch.testing.assert_close(mixer(x[:, :t]), mixer(x)[:, :t], rtol=1e-9, atol=1e-11)
+
+
+@every_mixer
 def test_asked_rows_equal_the_full_computation_with_gradients(row: tuple[str, dict[str, Any]]) -> None:
     mixer, x = make(row), draw().requires_grad_()
     at = torch.tensor([[3, 11, 7], [0, 5, 5]])

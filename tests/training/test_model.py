@@ -13,8 +13,10 @@ from recollect.spec.compose import make_spec
 from recollect.tasks import make_task
 from recollect.tasks.streams import generator
 from recollect.training.execute import initial_model
-from recollect.training.feed import place
+from recollect.training.feed import Rows, parted, place
+from recollect.training.learner import Learner
 from recollect.training.model import build_model, sinusoids, sizes
+from recollect.training.trainer import Trainer, features_of
 from tests.support.small import tiny
 
 STACKS: dict[str, RunSpec] = {
@@ -29,13 +31,19 @@ STACKS: dict[str, RunSpec] = {
 }
 
 
-@pytest.mark.parametrize("stack", STACKS)
-def test_the_asked_positions_give_the_loss_and_gradients_of_the_full_computation(stack: str) -> None:
-    spec = STACKS[stack]
-    task, model = make_task(spec.task), initial_model(spec).double()
+def moved(spec: RunSpec) -> Learner:
+    """The model of a spec, every weight a little away from where it starts."""
+    model = initial_model(spec).double()
     with torch.no_grad():
         for p in model.parameters():
             p.add_(0.1 * torch.randn(p.shape, dtype=p.dtype, generator=torch.Generator().manual_seed(p.numel())))
+    return model
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_the_asked_positions_give_the_loss_and_gradients_of_the_full_computation(stack: str) -> None:
+    spec = STACKS[stack]
+    task, model = make_task(spec.task), moved(spec)
     tokens, at, target, *_ = place(task.draw(generator(0, "data"), 8), torch.device("cpu"))
     labels = torch.full_like(tokens, -100).scatter_(1, at, target)
     full = F.cross_entropy(model(tokens).flatten(0, 1), labels.flatten(), ignore_index=-100)
@@ -44,6 +52,41 @@ def test_the_asked_positions_give_the_loss_and_gradients_of_the_full_computation
     torch.testing.assert_close(loss, full)
     for ours, judge in zip(torch.autograd.grad(loss, list(model.parameters())), expected, strict=True):
         torch.testing.assert_close(ours, judge, rtol=1e-8, atol=1e-12)
+
+
+def loss_and_gradients(model: Learner, rows: Rows) -> tuple[torch.Tensor, ...]:
+    loss, _ = answer_loss_torch(features_of(model, rows).flatten(0, 1), model.head_weight, rows.target.flatten())
+    return (loss, *torch.autograd.grad(loss, list(model.parameters())))
+
+
+@pytest.mark.parametrize("stack", STACKS)
+def test_rows_that_are_read_to_their_last_question_give_the_loss_and_gradients_of_whole_ones(stack: str) -> None:
+    spec = STACKS[stack]
+    model, batch = moved(spec), make_task(spec.task).draw(generator(0, "data"), 200)
+    whole, cut = (send(batch, torch.device("cpu")) for send in (place, parted))
+    lengths = [length for _, length in cut.parts]
+    assert len(lengths) == 3
+    assert lengths == sorted(lengths)
+    assert lengths[0] < spec.task.length
+    for ours, judge in zip(loss_and_gradients(model, cut), loss_and_gradients(model, whole), strict=True):
+        torch.testing.assert_close(ours, judge, rtol=1e-8, atol=1e-12)
+
+
+def test_rows_come_in_parts_only_where_that_changes_nothing_and_is_worth_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("recollect.training.trainer.trace", lambda model: None)
+
+    def parts(**fields: Any) -> int:
+        spec = tiny(**{"train__batch_size": 128, **fields})
+        return len(Trainer(spec, make_task(spec.task), initial_model(spec)).feed.rows(0).parts)
+
+    assert (parts(), parts(train__batch_size=127)) == (2, 0)
+    assert (
+        parts(model__dropout=0.1)
+        == parts(model__mixer__dropout=0.1)
+        == parts(compute__compile=True, compute__kernel="torch")
+        == 0
+    )
+    assert parts(mixer="examples/my_mixer.py:GatedAverage") == 0
 
 
 def test_parameters_are_counted_once_and_without_memory() -> None:

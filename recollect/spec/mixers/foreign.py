@@ -24,6 +24,10 @@ class ForeignOptions(MixerOptions):
         """The constructor's own arguments."""
         return dict(self.model_extra or {})
 
+    def by_prefix(self) -> bool:
+        """Nobody knows."""
+        return False
+
 
 class WholeOptions(ForeignOptions):
     """A whole model of the user's in the mixers' place: `name` is a function, or a class, that makes it."""

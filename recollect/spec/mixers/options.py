@@ -46,6 +46,10 @@ class MixerOptions(Frozen):
         """The ops that the mixer picks with these options."""
         return self.card.ops
 
+    def by_prefix(self) -> bool:
+        """Whether in training, too, an output follows from its own row up to there, whatever else is in the batch."""
+        return True
+
 
 def families(kinds: Iterable[type[MixerOptions]]) -> dict[tuple[str, str], list[type[MixerOptions]]]:
     """Option classes by the file that they stand in: its name and what it is about."""

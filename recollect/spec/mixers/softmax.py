@@ -36,6 +36,10 @@ class AttentionOptions(MixerOptions):
             raise ValueError(f"model.mixer.positions: hard_alibi needs n_heads >= 2 (got {self.n_heads})")
         return self
 
+    def by_prefix(self) -> bool:
+        """Dropout is drawn for a whole batch."""
+        return self.dropout == 0
+
     def uses(self) -> tuple[str, ...]:
         convs, norms = () if self.conv == "none" else ("causal_conv",), ("rms_norm",) if self.qk_norm else ()
         return (*self.card.ops, *convs, *norms)
