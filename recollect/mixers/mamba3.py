@@ -43,16 +43,8 @@ class Mamba3(MatrixMixer):
         inner, n = options.expand * place.d_model, options.d_state
         self.n_heads, self.n_angles = inner // options.head_dim, int(n * options.rotation) // 2
         shares = self.n_heads if options.trapezoid else 0
-        self.sizes = [
-            inner,
-            inner,
-            n,
-            n,
-            self.n_heads,
-            self.n_heads,
-            shares,
-            self.n_angles,
-        ]  # of z, x', B, C, δ, α, λ, θ
+        # of z, x', B, C, δ, α, λ, θ
+        self.sizes = [inner, inner, n, n, self.n_heads, self.n_heads, shares, self.n_angles]
         self.in_proj = nn.Linear(place.d_model, sum(self.sizes), bias=False)
         self.dt_bias = nn.Parameter(draw_dt_bias(self.n_heads, options))
         self.B_norm, self.C_norm = nn.RMSNorm(n), nn.RMSNorm(n)  # their weights; `turn` normalises

@@ -54,9 +54,12 @@ class CellRow:
 
     @property
     def milliseconds(self) -> float | None:
-        """The median time of a step with all that belongs to it; None where different machines trained its runs."""
+        """The least time of a step with all that belongs to it, as other work on a machine only adds to it.
+
+        None where different machines trained its runs.
+        """
         times = [1e3 * run.seconds / taken(run) for run in self.done if run.seconds and taken(run)]
-        return statistics.median(times) if times and len({machine(run) for run in self.done}) == 1 else None
+        return min(times) if times and len({machine(run) for run in self.done}) == 1 else None
 
 
 def taken(run: Record) -> int:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from recollect.report.cells import cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print, lay_out, save
-from recollect.report.lr import draw_rows
+from recollect.report.lr import draw_rows, span
 from recollect.report.style import INK, looks, mixer_colour
 from recollect.studies.switches import ENOUGH, reference
 from recollect.window import Change, Effect, Window, effect
@@ -72,20 +72,25 @@ def study_effects(runs: Runs, title: str = "") -> EffectsFigure:
     return compared(rows, {row.label: reference(row.label) for row in rows}, title, runs.note)
 
 
-def draw_windows(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
+def draw_windows(rows: Sequence[EffectRow], title: str, over: tuple[float, float], axes: Axes) -> None:
     """The windows, first on top, with the intervals of their edges."""
     axes.set_title(title)
-    draw_rows({row.label: (row.window, looks([(row.label, row.mixer)])[row.label]) for row in rows}, axes)
+    draw_rows({row.label: (row.window, looks([(row.label, row.mixer)])[row.label]) for row in rows}, axes, over)
     whose = f"{rows[0].label.partition(', ')[0]}, "
     axes.set_yticks(range(len(rows)), [row.label.removeprefix(whose) for row in rows], fontsize=6.5)
 
 
-def draw_changes(rows: Sequence[EffectRow], title: str, axes: Axes) -> None:
-    """Widening and shift of every row against the first, in decades with 90 % intervals; the lost accuracy beside."""
-    axes.set_title(title)
+def reach(rows: Sequence[EffectRow]) -> tuple[float, float]:
+    """The decades over which all changes of these rows can be seen."""
     known = [row.effect for row in rows if row.effect is not None]
     ends = [x for one in known for change in (one.widening, one.shift) if change for x in _ends(change)]
-    axes.set(xlim=(min([-0.5, *ends]) - 0.1, max([0.5, *ends]) + 0.1), xlabel="decades: ● widening, ○ shift")
+    return min([-0.5, *ends]) - 0.1, max([0.5, *ends]) + 0.1
+
+
+def draw_changes(rows: Sequence[EffectRow], title: str, over: tuple[float, float], axes: Axes) -> None:
+    """Widening and shift of every row against the first, in decades with 90 % intervals; the lost accuracy beside."""
+    axes.set_title(title)
+    axes.set(xlim=over, xlabel="decades: ● widening, ○ shift")
     axes.set_ylim(len(rows) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
@@ -117,11 +122,16 @@ def _draw_change(change: Change, y: float, hue: str, inside: str, axes: Axes) ->
 
 
 def _panels(value: EffectsFigure) -> list[Panel]:
+    """Two a model; those of one kind share their range, so that models can be compared."""
     drawn: list[Panel] = []
+    every = [row for rows in value.parts.values() for row in rows]
+    if not every:
+        return []
+    ranges = ((draw_windows, span(row.window for row in every)), (draw_changes, reach(every)))
     for name, rows in value.parts.items():
         title = ", ".join(filter(None, (name, value.title)))
         inches = 0.9 + 0.2 * len(rows)
-        drawn += [Panel(partial(draw, rows, title), inches=inches) for draw in (draw_windows, draw_changes)]
+        drawn += [Panel(partial(draw, rows, title, over), inches=inches) for draw, over in ranges]
     return drawn
 
 

@@ -222,10 +222,12 @@ def span(windows: Iterable[Window]) -> tuple[float, float]:
     return 10 ** (min(low) - 0.1), 10 ** (max(high) + 0.1)
 
 
-def draw_rows(windows: Mapping[str, tuple[Window, Look]], axes: Axes, thick: float = 5) -> None:
-    """Windows as rows of a panel of their own, named at the left, over the learning rates that were looked at."""
+def draw_rows(
+    windows: Mapping[str, tuple[Window, Look]], axes: Axes, over: tuple[float, float] | None = None, thick: float = 5
+) -> None:
+    """Windows as rows of a panel of their own, named at the left, over these rates or those that were looked at."""
     axes.set_xscale("log")
-    axes.set(xlim=span(window for window, _ in windows.values()), xlabel="learning rate")
+    axes.set(xlim=over or span(window for window, _ in windows.values()), xlabel="learning rate")
     axes.set_yticks(range(len(windows)), list(windows))
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)

@@ -5,8 +5,9 @@ import math
 import pytest
 
 from recollect.cli.display.effects import effects_table
-from recollect.report.effects import EffectRow, study_effects
+from recollect.report.effects import EFFECTS, EffectRow, study_effects
 from recollect.report.kind import Runs
+from recollect.report.layout import Print, lay_out
 from recollect.store import Record
 from tests.support.invented import record_of
 from tests.support.small import tiny
@@ -70,3 +71,11 @@ def test_the_table_tells_the_same() -> None:
     assert columns["accuracy7"][place] == "98.0% (-1.0%)"
     assert columns["against8"][place] == "mamba, as it is"
     assert columns["shift5"][list(columns["cell0"]).index("mamba, never")] == "-"
+
+
+def test_models_are_drawn_over_one_range_so_that_they_can_be_compared() -> None:
+    some = [(label, record) for label, record in labelled() if label.startswith("mamba") or record.spec.train.lr < 1e-2]
+    figure = lay_out(EFFECTS.panels(study_effects(Runs.of(some, "laptop"))), "", "", Print(), across=2)
+    ranges = [axes.get_xlim() for axes in figure.axes]
+    assert len(ranges) == 4
+    assert ranges[:2] == ranges[2:]

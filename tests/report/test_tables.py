@@ -10,6 +10,7 @@ from recollect.report.cells import cell_rows
 from recollect.report.tables import cell_table, table_text, window_text
 from recollect.store import Record
 from tests.support.invented import LRS, record_of, records_of
+from tests.support.small import tiny
 
 CELLS = [*records_of("attention"), *records_of("mamba", LRS[4:5])]
 
@@ -88,3 +89,11 @@ def test_a_cell_without_a_finished_run_has_a_line_without_numbers() -> None:
 def test_a_cell_that_never_solves_has_no_window() -> None:
     rows = cell_rows(records_of("attention", LRS[:3]))
     assert window_text(rows[0].window) == "none; never solved"
+
+
+def test_a_step_takes_what_it_takes_when_nothing_disturbs_it_and_one_machine_tells() -> None:
+    runs = [record_of(tiny(seed=seed, train__steps=100), 0.9, "partial") for seed in range(3)]
+    timed = [replace(run, seconds=seconds) for run, seconds in zip(runs, (4.0, 1.0, 2.0), strict=True)]
+    assert [row.milliseconds for row in cell_rows(timed)] == [10.0]
+    elsewhere = [replace(timed[0], provenance={"host": "there"}), *timed[1:]]
+    assert [row.milliseconds for row in cell_rows(elsewhere)] == [None]
