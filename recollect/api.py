@@ -169,6 +169,9 @@ def probe(
 
     Of each layer the matrices of so many heads or channels are kept, those that read most where the answer is.
     """
+    for name, given in (("rows", rows), ("heads", heads)):
+        if given is not None and given < 1:
+            raise BadInput(f"probe: {name} must be at least 1 (got {given})")
     loaded = load(run, store, trust=trust)
     record = loaded.record
     opened = Store(Path(store))

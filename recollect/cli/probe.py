@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 
 from recollect.cli.options import Json, StorePath, check_folder, whole
-from recollect.errors import BadInput
 from recollect.store import DEFAULT
 
 if TYPE_CHECKING:  # torch is loaded when a run is looked into
@@ -43,9 +42,6 @@ def probe(
     run
         A run's id, or its beginning.
     """
-    for name, given in (("rows", rows), ("heads", heads)):
-        if given is not None and given < 1:
-            raise BadInput(f"--{name}: must be at least 1 (got {given})")
     check_folder(out)
     from recollect.api import probe as look
 

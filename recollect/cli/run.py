@@ -150,7 +150,7 @@ def run(
     found, what, designed = find(study, scale, changes, design)
     choice = what.choice
     if found is not None:
-        brought = [name.removeprefix("+") for names in changes.mixers for name in names.split(",")]
+        brought = changes.names()
         roles(brought, changes.like, f"run {study}")
         choice = told(found.scales[scale or "laptop"].protocol, found.task, brought, changes.like)
     check_print(found, printed, study)

@@ -8,9 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from recollect.errors import BadInput
-from recollect.studies.fig7 import SPAN
 from recollect.studies.models import DELTANET, MAMBA, TWO_LAYERS, pick
-from recollect.studies.scales import DESK, LAPTOP, SMOKE, WIDE
+from recollect.studies.scales import DESK, LAPTOP, SMOKE, SPAN, WIDE
 from recollect.studies.study import Study, Variant
 
 SHARES = (4, 2)
@@ -22,7 +21,7 @@ STUDY = Study(
     models=pick(TWO_LAYERS, MAMBA, DELTANET),
     scales={
         "smoke": replace(SMOKE, shapes=((32, 1),), lrs=(1e-3, 1e-2), design="window"),
-        "laptop": replace(LAPTOP, lrs=WIDE, shapes=((64, 1),), design="window", span=SPAN),
+        "laptop": replace(LAPTOP, lrs=WIDE, shapes=((64, 1),), design="window"),
         "desk": replace(DESK, shapes=((64, 1),), design="window", span=SPAN),
     },
     minutes={"laptop": 30, "desk": 530},

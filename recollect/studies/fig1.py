@@ -16,5 +16,5 @@ STUDY = Study(
         "desk": replace(DESK, design="window"),
         "paper": PAPER,
     },
-    minutes={"laptop": 30, "desk": 440},
+    minutes={"laptop": 45, "desk": 440},
 )

@@ -17,5 +17,5 @@ STUDY = Study(
         "paper": COPY_PAPER,
     },
     task="copy",
-    minutes={"laptop": 8, "desk": 350},
+    minutes={"laptop": 14, "desk": 350},
 )

@@ -30,6 +30,8 @@ def shapes(widths: tuple[int, ...], *depths: int) -> tuple[tuple[int, int], ...]
 
 DENSE = rates(-5, -1, 4)
 WIDE = rates(-4, -1, 2)
+SPAN = (1e-5, 1.0)
+"""Wide enough for DeltaNet, and for what a remedy may add to any window."""
 
 PAPER = Scale(
     protocol="paper",
@@ -47,7 +49,7 @@ DESK = Scale(
     shapes=((64, 2),),
     fields={"train.epochs": 16, "train.stop_accuracy": 0.99},
 )
-LAPTOP = Scale(protocol="laptop", lrs=rates(-3, -2, 2), seeds=SEEDS[:3])
+LAPTOP = Scale(protocol="laptop", lrs=rates(-3, -2, 2), seeds=SEEDS[:3], span=SPAN)
 SMOKE = Scale(
     protocol="laptop",
     remark="only tells that the study runs",

@@ -131,8 +131,10 @@ class Changes:
         span = (min(self.lrs), max(self.lrs)) if self.lrs else scale.span
         return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds, span=span)
 
-    def _names(self) -> list[str]:
-        return [name.removeprefix("+") for name in self.mixers]
+    def names(self) -> list[str]:
+        """Every mixer or label that is named: mixers may be joined by commas, a label's comma has a space after it."""
+        parted = ([name] if ", " in name else name.split(",") for name in self.mixers)
+        return [name.removeprefix("+") for name in itertools.chain(*parted)]
 
     def choose(self, models: Mapping[str, Variant]) -> dict[str, Variant]:
         """The models that are named, by label or mixer; a user's `file.py:Class` joins them.
@@ -141,7 +143,7 @@ class Changes:
         """
         added = any(name.startswith("+") for name in self.mixers)
         chosen = dict(models) if added or not self.mixers else {}
-        for name in itertools.chain(*([name] if name in models else name.split(",") for name in self._names())):
+        for name in self.names():
             found = {label: model for label, model in models.items() if name in (label, model.mixer)}
             if not found and ":" not in name:
                 raise unknown("--mixers", name, {*models, *(model.mixer for model in models.values())})

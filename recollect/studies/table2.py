@@ -38,5 +38,5 @@ STUDY = Study(
         "desk": replace(DESK, lrs=LR, shapes=((64, 1),), design="window"),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=shapes(WIDTHS, 1)),
     },
-    minutes={"laptop": 34, "desk": 650},
+    minutes={"laptop": 60, "desk": 650},
 )

@@ -70,7 +70,7 @@ STUDY = Study(
     models=MODELS,
     scales={
         "smoke": replace(SMOKE, lrs=(1e-2,), shapes=((64, 1),), own=SIZES),
-        "laptop": replace(LAPTOP, lrs=WIDE, shapes=((64, 1),), own=SIZES, design="window", span=(1e-5, 1.0)),
+        "laptop": replace(LAPTOP, lrs=WIDE, shapes=((64, 1),), own=SIZES, design="window"),
     },
-    minutes={"laptop": 175},
+    minutes={"laptop": 140},
 )

@@ -94,6 +94,9 @@ def test_what_is_no_matrix_is_called_a_gradient(kept: Path) -> None:
     (layer,) = found.after.layers
     assert layer.kind == "gradient"
     assert len(recollect.probe(MAMBA.id, kept, rows=1, heads=99).after.layers[0].matrices) == 16  # every channel's
+    for few in ({"rows": 0}, {"heads": 0}):
+        with pytest.raises(BadInput, match=r"probe: (rows|heads) must be at least 1 \(got 0\)"):
+            recollect.probe(MAMBA.id, kept, **few)
     assert layer.decays == {}
     assert len(found.rows.batch) == 3
     assert 0 < layer.scores["induction"].together < 1

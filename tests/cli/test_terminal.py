@@ -179,7 +179,7 @@ def test_a_file_without_its_class_is_told_which_to_add(capsys: Capsys, tmp_path:
 def test_studies_are_two_lines_each_unless_more_is_asked_for(capsys: Capsys) -> None:
     brief, long = (call(capsys, "list", "studies", *words)[1] for words in ([], ["--long"]))
     assert len(brief.splitlines()) < 4 * len(STUDIES) < len(long.splitlines())
-    assert "  smoke 6 runs; laptop 45 runs, 30 min; desk 45 runs, 7.3 h; paper 6,120 runs\n" in brief
+    assert "  smoke 6 runs; laptop 45 runs, 45 min; desk 45 runs, 7.3 h; paper 6,120 runs\n" in brief
     assert "instead of" not in brief
     assert "V=64 instead of 8192" in long
     assert call(capsys, "list", "mixers", "--long")[0] == 2

@@ -136,6 +136,8 @@ def test_a_user_changes_anything() -> None:
     assert {(case.spec.task.n_pairs, case.spec.model.d_model, case.spec.train.lr) for case in cases} == {(2, 16, 1e-3)}
     with pytest.raises(BadInput, match=r"--mixers: unknown name 'mambo'.*did you mean 'mamba'"):
         study.cases("laptop", Changes(mixers=("mambo",)))
+    with pytest.raises(BadInput, match=r"unknown name 'mamba, mimetik'; did you mean 'mamba, mimetic'"):
+        STUDIES["remedies"].cases("laptop", Changes(mixers=("mamba, mimetik",)))
 
 
 @pytest.mark.parametrize("study", ["fig2", "fig11"])
