@@ -50,7 +50,8 @@ def test_one_command_makes_a_table_a_figure_and_a_page(capsys: Capsys, monkeypat
     assert frame["state"].isna().tolist() == [True, False]  # nobody says what a foreign mixer remembers
     assert "unknown" in out
     drawn = Path("figures/compare.svg").read_text()
-    head, _, *rows = ([word.strip() for word in line.split("|")] for line in Path("figures/compare.md").open())
+    written_down = Path("figures/compare.md").read_text().splitlines()
+    head, _, *rows = ([word.strip() for word in line.split("|")] for line in written_down)
     shown = [dict(zip(head, row, strict=True)) for row in rows]
     assert all(f"<!-- {row['ms']} -->" in drawn for row in shown)  # as measured here, not as the runs took
     assert [float(row["ms"]) for row in shown] == pytest.approx(list(frame["ms"]), abs=0.051)
