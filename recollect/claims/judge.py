@@ -7,6 +7,7 @@ from recollect.claims.claim import Finding, Test, Word
 from recollect.claims.evidence import Cell, Evidence, Sizes
 from recollect.studies.models import HYENA, MAMBA
 from recollect.window import surely_wider
+from recollect.window.measure import NOT_ONE
 
 Axis = Literal["width", "depth"]
 RECURRENT = (MAMBA, HYENA)
@@ -158,7 +159,8 @@ def width(cell: Cell) -> str:
     found = cell.window
     if found.width is None:
         return "no window"
-    return f"window {found.width.value:.2f} decades ({found.width.interval()})"
+    hole = f", of which {found.failing:.2f} fail: {NOT_ONE}" if found.holes else ""
+    return f"window {found.width.value:.2f} decades ({found.width.interval()}){hole}"
 
 
 def alike(first: str, *others: str, called: str = "") -> Test:

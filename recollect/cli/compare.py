@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from recollect.cli.display.compared import explain, show
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import search_cells
-from recollect.cli.display.watch import preflight_here
+from recollect.cli.display.watch import preflight_here, refuse
 from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, check_folder, read_sets, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
@@ -85,6 +85,8 @@ def compare(
     drawn = printed.read()
     check_panels(NAME, (), drawn.panels)
     specs = [cell.spec for _, cell in comparison.cells]
+    if dry_run:
+        refuse(specs)
     searching = comparison.searching()
     left = explain(comparison, stored(store, searching), store, how.at_once(specs), quiet=json_)
     choice = told(comparison.study.scales[scale].protocol, comparison.study.task, brought, like)

@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from recollect.cli.display.console import console, tell
 from recollect.cli.display.searching import search_cells
-from recollect.cli.display.watch import describe_case, preflight_here, train_cases
+from recollect.cli.display.watch import describe_case, preflight_here, refuse, train_cases
 from recollect.cli.options import (
     Diagnostics,
     Like,
@@ -186,6 +186,7 @@ def train(order: Order, chosen: list[Case], design: Design, limit: int | None, w
     if order.dry_run:
         from recollect.cli.display.dry import report
 
+        refuse(specs)
         report(order.what, chosen, todo, order.store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
@@ -229,6 +230,7 @@ def search(order: Order, cells: Cells) -> int:
     if order.dry_run:
         from recollect.cli.display.dry import report_search
 
+        refuse(specs)
         report_search(what, searching, known, order.store, how.at_once(specs))
         return 0
     check_memory(specs, how.force)
@@ -282,7 +284,8 @@ def draw(order: Order, store: Store) -> None:
         found = ledger(contents, studies=(study.name,), claims=claims)
         print_verdicts([one for one in found if one.evidence.scale == scale], long=True)
     if study.figure == "effects":
-        console().print(effects_table(study_effects(Runs.of(contents.labelled(study.name, scale), scale))))
+        for title, runs in Runs.of(contents.labelled(study.name, scale), scale).by_size().items():
+            console().print(*([title] if title else []), effects_table(study_effects(runs)))
     print_figure(draw_study(study, scale, contents, order.out, order.printed.read()))
     (page,) = write_report(contents, order.out, ("html",), claims=claim_rows(ledger(contents)))
     print(f"report: {page}")

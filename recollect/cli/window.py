@@ -12,7 +12,7 @@ from cyclopts import Parameter
 
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import search_cells
-from recollect.cli.display.watch import preflight_here
+from recollect.cli.display.watch import preflight_here, refuse
 from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, WholeModel, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
@@ -116,6 +116,7 @@ def window(
     check_folder(out)
     specs = [cell.spec for cell in cells.values()]
     if dry_run:
+        refuse(specs)
         explain(cells, store, how.at_once(specs))
         if choice:
             tell(choice, stderr=True)
@@ -163,6 +164,8 @@ def make_cells(
         vary.specs(given, partial(make_one, task, mixer.split(","), everyone=everyone, protocol=protocol, like=like))
         for mixer in mixers
     ]
+    if vary.values and all(len(specs) == 1 for specs in models):
+        raise BadInput(f"--vary {vary.name}: its values make no difference to {', '.join(mixers)}")
     for i, (mixer, specs) in enumerate(zip(mixers, models, strict=True)):
         if {spec.cell for spec in specs} & {other.cell for others in models[:i] for other in others}:
             raise BadInput(f"window: '{mixer}' names a model that is already there; give every model once")

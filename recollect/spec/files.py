@@ -49,7 +49,7 @@ def read_mapping(file: Path, example: str) -> dict[str, Any]:
         plain = yaml.load(file.read_text(), OncePerKey)
     except OSError as error:
         raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
+    except (yaml.YAMLError, ValueError) as error:
         raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(plain, dict):
         raise BadInput(f"{file}: a mapping is needed, such as {example} (got {type(plain).__name__})")

@@ -57,6 +57,14 @@ class ModelSpec(Frozen):
             raise ValueError(f"position_amplitude is for sinusoidal positions (got positions {self.positions})")
         return self
 
+    @field_validator("mimetic_layers")
+    @classmethod
+    def each_layer_once(cls, layers: tuple[int, ...]) -> tuple[int, ...]:
+        """In order: the same layers are the same run."""
+        if len(set(layers)) < len(layers):
+            raise ValueError(f"name every layer once (got {layers})")
+        return tuple(sorted(layers))
+
     @model_validator(mode="after")
     def mimetic_where_it_can_be(self) -> "ModelSpec":
         """Refuse layers that are not there or whose mixer has no such start."""
@@ -67,6 +75,16 @@ class ModelSpec(Frozen):
                 )
             if not self.mixers[layer].mimetic:
                 raise ValueError(f"mimetic_layers: {self.mixers[layer].name} has no mimetic start")
+        return self
+
+    @model_validator(mode="after")
+    def steps_start_as_said(self) -> "ModelSpec":
+        """Refuse a start of the step that another start overwrites in every layer."""
+        chosen = {layer: mixer for layer, mixer in enumerate(self.mixers) if mixer.steps_otherwise}
+        if chosen and set(chosen) <= set(self.mimetic_layers):
+            raise ValueError("a mimetic layer has its own step; leave out dt_start, dt_min and dt_max")
+        if self.init != "native" and any(mixer.step_is_linear for mixer in chosen.values()):
+            raise ValueError(f"init {self.init} sets Mamba's step; leave out dt_start, dt_min and dt_max")
         return self
 
     @model_validator(mode="after")
@@ -195,6 +213,12 @@ class TrainSpec(Frozen):
         if self.momentum != 0.95 and self.optimiser != "muon":
             raise ValueError(f"momentum is Muon's (got optimiser {self.optimiser})")
         return self
+
+    @property
+    def groups(self) -> tuple[Role, ...]:
+        """The groups that have a rate or a decay of their own, be it the one that they would have anyway."""
+        kinds = ("lr", "fixed_lr", "decay")
+        return tuple(r for r in ROLES if [getattr(self, f"{kind}_{r}") for kind in kinds] != [1.0, None, None])
 
     def group(self, role: Role) -> tuple[float, float | None]:
         """The factor on the rate of a group, and its weight decay where it has its own."""

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
+from recollect.studies.scales import LAPTOP, PAIRS, PAPER, SMOKE
 from recollect.studies.study import Study
 from recollect.studies.switches import AS_IT_IS, Switch, reference, switched
 
@@ -38,19 +38,14 @@ STUDY = Study(
     scales={
         "smoke": replace(SMOKE, lrs=(1e-2,)),
         "laptop": replace(LAPTOP, design="window"),
-        "desk": replace(
-            DESK,
-            lrs=rates(-3, -2, 1),
-            seeds=ONE,
-            fields={"train.steps": 8 * EPOCH, "train.eval_every": EPOCH, "train.stop_accuracy": 0.99},
-        ),
         "paper": replace(
             PAPER,
             settings=PAIRS[:1],
             shapes=((64, 2), (128, 2)),
             fields={"train.steps": 50 * EPOCH, "train.eval_every": EPOCH},
+            design="window",
         ),
     },
-    minutes={"laptop": 240, "desk": 600},
+    minutes={"laptop": 240},
     against=reference,
 )

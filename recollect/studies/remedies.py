@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
+from recollect.studies.scales import LAPTOP, PAIRS, PAPER, SMOKE
 from recollect.studies.study import Study
 from recollect.studies.switches import AS_IT_IS, Switch, reference, switched
 
@@ -40,9 +40,8 @@ STUDY = Study(
     scales={
         "smoke": replace(SMOKE, lrs=(1e-2,)),
         "laptop": replace(LAPTOP, design="window"),
-        "desk": replace(DESK, lrs=rates(-3, -2, 1), seeds=ONE),
         "paper": replace(PAPER, settings=PAIRS[:1], shapes=((64, 2),), design="window"),
     },
-    minutes={"laptop": 280, "desk": 500},
+    minutes={"laptop": 280},
     against=reference,
 )

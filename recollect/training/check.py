@@ -15,6 +15,7 @@ from recollect.spec.base import canonical
 from recollect.tasks import make_task
 from recollect.tasks.check import Clause, check_task
 from recollect.training.model import build_model
+from recollect.training.optimiser import check_groups
 
 BATCH, PERTURBATION = 3, 0.1
 PRECISIONS = ((torch.float64, 1e-9), (torch.float32, 1e-4))
@@ -94,7 +95,14 @@ def _tried(trial: Callable[[torch.dtype, float], Trial], shape: str) -> list[Cla
 
 
 def preflight(spec: RunSpec) -> None:
-    """Refuse a user's code that cannot be loaded, built or called, or that breaks the contract, before it trains."""
+    """Refuse, before it trains, a user's code that cannot be loaded, built or called or that breaks the contract, and
+    rates of parameters that a model lacks."""
+    check_code(spec)
+    check_groups(spec)
+
+
+def check_code(spec: RunSpec) -> None:
+    """The user's code."""
     if isinstance(spec.task, ForeignTaskOptions):
         _refuse(f"task {spec.task.name}", _task_checked(canonical(spec.task.model_dump(mode="json"))), spec)
     if isinstance(spec.model.mixer, WholeOptions):

@@ -8,12 +8,14 @@ from torch import Tensor, nn
 
 from recollect.errors import BadInput
 from recollect.mixers import Mixer
+from recollect.mixers.foreign import Foreign
 from recollect.mixers.parts import ShortConv
 from recollect.spec import RunSpec, TrainSpec
-from recollect.spec.run import ROLES, Role
+from recollect.spec.run import Role
 from recollect.training.learner import Learner
 from recollect.training.lion import Lion
 from recollect.training.model import Model, outline
+from recollect.training.whole import Whole
 
 Group = dict[str, Any]
 """Parameters and how they are trained, as torch's optimisers take them."""
@@ -136,45 +138,66 @@ def fused(model: Learner) -> dict[Tensor, list[int]]:
     for mixer in (module for module in model.modules() if isinstance(module, Mixer)):
         own = dict(mixer.named_parameters())
         found |= {own[name]: sizes for name, sizes in mixer.fused().items() if len(sizes) > 1}
+    for module in (module for module in model.modules() if isinstance(module, nn.MultiheadAttention)):
+        if module.in_proj_weight is not None:
+            found[module.in_proj_weight] = [module.embed_dim] * 3
     return found
 
 
 def check_groups(spec: RunSpec) -> None:
-    """Refuse a rate or decay of a group that the model lacks."""
+    """Refuse a rate or decay of a group that the model lacks, and Muon where there is nothing for it."""
+    if not spec.train.groups and spec.train.optimiser != MUON:
+        return
     there = set(roles(outline(spec)).values())
-    for role in ROLES:
-        if spec.train.group(role) != (1.0, None) and role not in there:
+    for role in spec.train.groups:
+        if role not in there:
             raise BadInput(
                 f"train: {spec.model.mixer_name} has no {role}; leave out lr_{role}, fixed_lr_{role} and decay_{role}"
             )
+    if spec.train.optimiser == MUON and "hidden" not in there:
+        raise BadInput(f"train.optimiser: muon is for projections, and {spec.model.mixer_name} has none")
 
 
 def roles(model: Learner) -> dict[Tensor, Role]:
     """What every parameter is: part of the dynamics where its mixer says so, else by the module that holds it."""
     found: dict[Tensor, Role] = dict.fromkeys(model.parameters(), "norms")
+    for theirs in (module for module in model.modules() if isinstance(module, Foreign | Whole)):
+        found |= {p: "other" for p in theirs.parameters() if p.dim() > 1}
     found |= dict.fromkeys(matrices(model), "other")
-    found |= dict.fromkeys(projections(model.blocks if isinstance(model, Model) else model), "hidden")
+    found |= dict.fromkeys(projections(hidden(model)), "hidden")
     for module in model.modules():
         if isinstance(module, nn.Embedding):
-            found[module.weight] = "embedding"
+            found |= dict.fromkeys(module.parameters(), "embedding")
         elif isinstance(module, Mixer):
             found |= {p: "dynamics" for name, p in module.named_parameters() if module.sets_dynamics(name)}
     found |= {p: "embedding" for name, p in model.named_parameters(recurse=False) if name == "position"}
     return found
 
 
+def hidden(model: Learner) -> nn.Module:
+    """Where its hidden matrices are: in the blocks, or all over a user's model but for our head."""
+    return model.blocks if isinstance(model, Model) else model.inner if isinstance(model, Whole) else model
+
+
 def matrices(model: nn.Module) -> list[Tensor]:
     """The weights of projections and convolutions: no bias, norm, embedding, or dynamics that are no projection."""
-    convolutions = [module.weight for module in model.modules() if isinstance(module, nn.Conv1d | ShortConv)]
-    return [*projections(model), *convolutions]
+    convolutions = [module for module in model.modules() if isinstance(module, nn.Conv1d | ShortConv)]
+    weights = [p for module in convolutions for name, p in module.named_parameters(recurse=False) if name == "weight"]
+    return [*projections(model), *weights]
 
 
 def projections(model: nn.Module) -> list[Tensor]:
-    """The weights of all Linears, and those of an RNN of torch's."""
+    """The weights of all Linears, and those of torch's own RNNs and attention.
+
+    One that is computed from others at every call, by a parametrisation, is none.
+    """
     found: list[Tensor] = []
     for module in model.modules():
+        own = dict(module.named_parameters(recurse=False))
         if isinstance(module, nn.Linear):
-            found.append(module.weight)
+            found += [own[name] for name in own if name == "weight"]
         elif isinstance(module, nn.RNNBase):
-            found += [p for name, p in module.named_parameters() if name.startswith("weight")]
+            found += [own[name] for name in own if name.startswith("weight")]
+        elif isinstance(module, nn.MultiheadAttention):
+            found += [own[name] for name in own if name.endswith("proj_weight")]
     return found

@@ -26,8 +26,9 @@ def wider(first: Window, second: Window) -> float:
     """The probability that the first window is wider, the two cells being independent; no window is of width 0.
 
     An edge outside of the range is only known up to a margin, so the width of an open window counts as a lower bound.
+    A hole is no width.
     """
-    one, other = np.array(first.widths)[:, None], np.array(second.widths)
+    one, other = less_holes(first)[:, None], less_holes(second)
     return float(np.mean((one > other) + 0.5 * (one == other)))
 
 
@@ -48,9 +49,14 @@ def is_open(window: Window) -> bool:
 
 
 def known_widths(window: Window) -> Floats:
-    """Quantiles of the width; those of an open window reach no further than the runs tell."""
+    """Quantiles of the width less its holes; those of an open window reach no further than the runs tell."""
     bound = window.width.value if window.width is not None and is_open(window) else math.inf
-    found: Floats = np.minimum(window.widths, bound)
+    return less_holes(window, bound)
+
+
+def less_holes(window: Window, bound: float = math.inf) -> Floats:
+    """Quantiles of the width, up to a bound, less the stretches inside that are known to fail."""
+    found: Floats = np.maximum(np.minimum(window.widths, bound) - window.failing, 0.0)
     return found
 
 

@@ -63,9 +63,13 @@ def edges(posterior: Posterior) -> Edges:
 
 
 def centre(posterior: Posterior) -> Spread:
-    """The distribution of the middle between the two edges (log10 lr), given that there are any."""
-    lower, upper, mass = _crossed(posterior)
+    """The distribution of the middle between the two edges (log10 lr), given that there are any.
+
+    An edge outside of the range counts as the range's end: how far out it lies, nobody knows.
+    """
+    *ends, mass = _crossed(posterior)
     step, places = posterior.grid.step, posterior.grid.places
+    lower, upper = (np.clip(end, posterior.grid.low, posterior.grid.high) for end in ends)
     return _spread((lower + upper) / 2, mass, float(places[0]) - step, step, (len(places) + 2) * FINE, 1)
 
 

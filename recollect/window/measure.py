@@ -99,6 +99,11 @@ class Window:
         return end - start
 
     @property
+    def failing(self) -> float:
+        """The decades of its holes, from the lowest to the highest rate that was seen to fail in each."""
+        return sum(high - low for low, high in self.holes)
+
+    @property
     def flags(self) -> tuple[str, ...]:
         """What a reader must know before using the numbers."""
         if self.lower is None or self.upper is None:

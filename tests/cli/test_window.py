@@ -269,15 +269,33 @@ BAD = {
     "an unknown field to vary": (["lstm", "--vary", "train.lr_norm=1,2"], "did you mean 'train.lr_norms'?"),
     "the lr to vary": (["lstm", "--vary", "train.lr=1,2"], "train.lr is what the search chooses"),
     "dynamics that are not there": (["lstm", "--vary", "train.lr_dynamics=1,2"], "lstm has no dynamics"),
+    "a fixed rate of what is not there": (
+        ["lstm", "--vary", "train.fixed_lr_dynamics=null,1e-3"],
+        "lstm has no dynamics",
+    ),
+    "a value in two ways": (["lstm", "--vary", "train.lr_norms=1,0.001,1e-3"], "two of the values mean the same"),
+    "values that change nothing": (
+        ["attention,lstm", "--vary", "model.n_layers=3,4"],
+        "its values make no difference to attention,lstm",
+    ),
+    "a field set and varied": (
+        ["lstm", "--set", "train.lr_norms=2", "--vary", "train.lr_norms=1,3"],
+        "it is given a value already, 2; leave one out",
+    ),
+    "a day that is none": (["lstm", "--vary", "train.lr_norms=1,2020-13-45"], "cannot read the values"),
+    "a day that is none, set": (["lstm", "--set", "train.lr_norms=2020-13-45"], "cannot read the value"),
     "a word for a number": (["lstm", "--low", "little"], "--low"),
 }
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_one_sentence_and_nothing_is_written(capsys: Capsys, tmp_path: Path, case: str) -> None:
+@pytest.mark.parametrize("dry", [[], ["--dry-run"]])
+def test_bad_input_is_one_sentence_and_nothing_is_written(
+    capsys: Capsys, tmp_path: Path, case: str, dry: list[str]
+) -> None:
     (tmp_path / "here").touch()
     words, expected = BAD[case]
-    code, out, err = call(capsys, "window", "mqar", *words)
+    code, out, err = call(capsys, "window", "mqar", *words, *dry)
     assert (code, out) == (2, "")
     assert expected in err
     assert err.startswith("recollect: ")

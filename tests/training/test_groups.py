@@ -6,6 +6,7 @@ import pytest
 import torch
 from torch import nn
 
+import recollect
 from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.spec import MIXERS, RunSpec, TrainSpec
@@ -69,6 +70,73 @@ def test_a_users_mixer_may_name_its_dynamics(tmp_path: Any) -> None:
     found = named_roles(initial_model(tiny(f"{file}:Mine")))
     own = {"blocks.0.mixer.inner.rate.weight", "blocks.0.mixer.inner.rate.bias"}
     assert {name for name, role in found.items() if role == "dynamics"} == own
+
+
+THEIRS = """
+import torch
+from torch import nn
+from torch.nn.utils.parametrizations import weight_norm
+
+class Normed(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.mix = weight_norm(nn.Linear(d_model, d_model))
+    def forward(self, x):
+        return self.mix(x).cumsum(1)
+
+class Attended(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.mix = nn.MultiheadAttention(d_model, 1, batch_first=True)
+    def forward(self, x):
+        ahead = torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).triu(1)
+        return self.mix(x, x, x, attn_mask=ahead, need_weights=False)[0]
+
+class Raw(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.mix = nn.Parameter(torch.randn(d_model, d_model))
+    def forward(self, x):
+        return (x @ self.mix).cumsum(1)
+
+def states(vocab_size, d_model):
+    return nn.Sequential(nn.Embedding(vocab_size, d_model), nn.Linear(d_model, 2 * d_model), Raw(2 * d_model))
+"""
+
+
+@pytest.fixture
+def theirs(tmp_path: Any) -> str:
+    """A file with models of a user's."""
+    file = tmp_path / "theirs.py"
+    file.write_text(THEIRS)
+    return str(file)
+
+
+def test_what_a_parametrisation_computes_is_no_parameter(theirs: str) -> None:
+    found = named_roles(initial_model(tiny(f"{theirs}:Normed")))
+    originals = {name: role for name, role in found.items() if "parametrizations" in name}
+    assert set(originals.values()) == {"other"}
+    assert moved(tiny(f"{theirs}:Normed", train__warmup_steps=0)).keys() == found.keys()
+
+
+def test_torchs_attention_is_three_projections(theirs: str) -> None:
+    spec = tiny(f"{theirs}:Attended", train__optimiser="muon")
+    model = initial_model(spec)
+    assert named_roles(model)["blocks.0.mixer.inner.mix.in_proj_weight"] == "hidden"
+    optimiser = build_optimiser(model, spec.train)
+    assert [[len(piece) for piece in pieces] for pieces in optimiser.cut.values()] == [[8, 8, 8]]
+
+
+def test_a_whole_model_has_our_head_outside_of_its_hidden_matrices(theirs: str) -> None:
+    model = initial_model(tiny(f"{theirs}:states"))
+    found = roles(model)
+    assert {name: found[p] for name, p in model.named_parameters()} == {
+        "inner.0.weight": "embedding",
+        "inner.1.weight": "hidden",
+        "inner.1.bias": "norms",
+        "inner.2.mix": "other",
+        "head.weight": "other",
+    }
 
 
 @pytest.mark.parametrize("role", ["dynamics", "embedding", "norms"])
@@ -139,8 +207,25 @@ def test_what_cannot_be_meant_is_refused(fields: dict[str, float], message: str)
 
 def test_a_rate_of_what_a_model_lacks_is_refused() -> None:
     check_groups(tiny("mamba", train__lr_dynamics=0.1))
-    with pytest.raises(BadInput, match="attention has no dynamics; leave out lr_dynamics"):
-        check_groups(tiny("attention", train__lr_dynamics=0.1))
+    same = tiny("attention", train__lr=1e-3, train__fixed_lr_dynamics=1e-3)  # the rate that it would have anyway
+    for spec in (tiny("attention", train__lr_dynamics=0.1), same, tiny("attention", train__decay_dynamics=0.0)):
+        with pytest.raises(BadInput, match="attention has no dynamics; leave out lr_dynamics"):
+            check_groups(spec)
+        with pytest.raises(BadInput, match="attention has no dynamics"):
+            recollect.run(spec)
+
+
+def test_muon_without_a_matrix_is_refused(theirs: str) -> None:
+    check_groups(tiny(f"{theirs}:Normed", train__optimiser="lion"))
+    with pytest.raises(BadInput, match=r"muon is for projections, and .*Raw has none"):
+        check_groups(tiny(f"{theirs}:Raw", train__optimiser="muon"))
+
+
+def test_the_other_groups_have_their_fixed_rates_and_decays() -> None:
+    train = TrainSpec(lr=2e-3, fixed_lr_embedding=1e-3, fixed_lr_norms=4e-3, decay_norms=0.0)
+    groups = build_optimiser(initial_model(tiny("mamba")), train).param_groups
+    assert {(group["factor"], group["weight_decay"]) for group in groups} == {(0.5, 0.1), (2.0, 0.0), (1.0, 0.1)}
+    assert train.groups == ("embedding", "norms")
 
 
 def test_a_hybrid_has_the_dynamics_of_the_layers_that_have_some() -> None:

@@ -157,6 +157,25 @@ def test_mimetic_layers_must_be_there(mixer: str, layers: tuple[int, ...], messa
         tiny(mixer, model__mimetic_layers=layers)
 
 
+def test_the_same_mimetic_layers_are_the_same_run() -> None:
+    one, other = (tiny("mamba", model__n_layers=2, model__mimetic_layers=layers) for layers in ((0, 1), (1, 0)))
+    assert one.id == other.id
+    with pytest.raises(BadInput, match="name every layer once"):
+        tiny("mamba", model__mimetic_layers=(0, 0))
+
+
+@pytest.mark.parametrize("step", [{"dt_start": "bias 1"}, {"dt_min": 0.05, "dt_max": 0.05}])
+def test_a_step_that_another_start_overwrites_is_refused(step: dict[str, Any]) -> None:
+    own = {f"model__mixer__{name}": value for name, value in step.items()}
+    for init in ("gpt2", "zoology-legacy"):
+        with pytest.raises(BadInput, match=f"init {init} sets Mamba's step"):
+            tiny("mamba", model__init=init, **own)
+        tiny("mamba2", model__init=init, **own)
+    with pytest.raises(BadInput, match="a mimetic layer has its own step"):
+        tiny("mamba", model__mimetic_layers=(0,), **own)
+    tiny("mamba", model__n_layers=2, model__mimetic_layers=(0,), **own)
+
+
 @pytest.mark.parametrize("init", ["native", "gpt2", "zoology-legacy"])
 def test_the_embedding_has_the_deviation_that_is_asked_for(init: str) -> None:
     fields: dict[str, Any] = {"task__vocab_size": 400, "model__d_model": 64, "model__init": init}

@@ -6,7 +6,7 @@ from functools import cache
 
 import pytest
 
-from recollect.window import Window, effect, measure, surely_widened, surely_wider
+from recollect.window import Window, effect, measure, surely_widened, surely_wider, wider
 from recollect.window.effect import shift, widening
 from recollect.window.search import Search
 from tests.support.synthetic import Truth, run_search
@@ -48,6 +48,29 @@ def test_shift_and_widening_are_those_of_the_world(left: float, right: float, by
                 assert (least < 1 - SURE) == (truth < 0)
         assert found.loss == pytest.approx(0.05)
     assert held >= 0.75 * 2 * len(WORLDS)
+
+
+def test_a_hole_is_no_width() -> None:
+    islands = replace(BEFORE, name="islands", a=-4.2, b=-1.8, hole=(-3.9, -2.1))
+    broken, plain = window(islands, 0, replace(SEARCH, max_runs=40)), window(BEFORE, 100)
+    assert broken.holes
+    assert broken.failing == pytest.approx(1.7, abs=0.3)
+    assert wider(broken, plain) < 0.5 < wider(window(replace(islands, hole=None), 0), plain)
+    assert widening(broken, plain).decades.value < 0
+    assert surely_widened(broken, plain, 0.3)[1] < 0.05
+    assert surely_wider(broken, plain)[1] < 0.5
+
+
+def test_the_shift_of_an_open_window_is_no_more_than_its_runs_tell() -> None:
+    """A quarter of a decade down at the left, at the right from just inside the range to somewhere beyond."""
+    narrow = Search(1e-4, 1e-2, max_runs=24)
+    before, after = replace(BEFORE, b=-2.15), replace(BEFORE, name="open", a=BEFORE.a - 0.25, b=-1.0)
+    found = [shift(window(after, world, narrow), window(before, world + 100, narrow)) for world in WORLDS]
+    for one in found:
+        assert one is not None
+        assert one.decades.value == pytest.approx((-0.25 + 0.15) / 2, abs=0.12)
+        assert one.decades.high == math.inf
+    assert sum(one.decades.value for one in found if one) < 0
 
 
 def test_the_same_window_is_as_likely_wider_as_narrower() -> None:

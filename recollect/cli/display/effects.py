@@ -31,7 +31,8 @@ def effects_table(value: EffectsFigure) -> Table:
     out = Table(Column("cell", min_width=12), *HEADS, box=None, pad_edge=False, padding=(0, 1))
     for row in (row for part in value.parts.values() for row in part):
         w, done = row.window, row.effect
-        cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}", decades(w.width))
+        hole = f", {w.failing:.2f} of it fail" if w.holes else ""
+        cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}{hole}", decades(w.width))
         if done is None:
             out.add_row(*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
             continue

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from recollect.cli.display.board import Board, show
 from recollect.cli.display.console import tell
 from recollect.spec import ForeignOptions, ForeignTaskOptions, RunSpec
-from recollect.spec.run import ROLES
 from recollect.spec.watch import Watch
 from recollect.store import Store
 from recollect.studies import Case, Design
@@ -22,14 +21,11 @@ FOREIGN = ForeignOptions | ForeignTaskOptions
 
 
 def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False, choice: str = "") -> None:
-    """Refuse users' code that breaks the contract, rates of parameters that a model lacks and, unless the runs go
-    elsewhere, a device that is not here.
+    """Refuse what cannot be trained as it is said and, unless the runs go elsewhere, a device that is not here.
 
-    What this processor is slow at, and a choice that was made, is said, and done. One spec per cell is tried; torch is
-    loaded only where needed.
+    What this processor is slow at, and a choice that was made, is said, and done.
     """
-    cells = {spec.cell: spec for spec in specs}.values()
-    foreign = [spec for spec in cells if any(isinstance(part, FOREIGN) for part in (spec.task, *spec.model.mixers))]
+    refuse(specs)
     asked = {} if elsewhere else {spec.compute: spec for spec in specs}
     special = [spec for compute, spec in asked.items() if compute.device != "cpu" or compute.compile]
     if special:
@@ -37,18 +33,26 @@ def preflight_here(specs: Sequence[RunSpec], elsewhere: bool = False, choice: st
 
         for spec in special:
             require(spec)
-    if foreign:
+    tell(*filter(None, (advice(asked.values()), choice)), stderr=True)
+
+
+def refuse(specs: Sequence[RunSpec]) -> None:
+    """What breaks the contract of users' code, and rates of parameters that a model lacks; a dry run does so too.
+
+    One spec per cell is tried; torch is loaded only where needed.
+    """
+    cells = {spec.cell: spec for spec in specs}.values()
+    if doubtful := [spec for spec in cells if is_doubtful(spec)]:
         from recollect.training.check import preflight
 
-        for spec in foreign:
+        for spec in doubtful:
             preflight(spec)
-    grouped = [spec for spec in cells if any(spec.train.group(role) != (1.0, None) for role in ROLES)]
-    if grouped:
-        from recollect.training.optimiser import check_groups
 
-        for spec in grouped:
-            check_groups(spec)
-    tell(*filter(None, (advice(asked.values()), choice)), stderr=True)
+
+def is_doubtful(spec: RunSpec) -> bool:
+    """Whether it takes torch to know that a spec can be trained."""
+    brought = any(isinstance(part, FOREIGN) for part in (spec.task, *spec.model.mixers))
+    return brought or bool(spec.train.groups) or spec.train.optimiser == "muon"
 
 
 def train_cases(

@@ -84,7 +84,7 @@ def read_sets(sets: tuple[str, ...]) -> dict[str, Any]:
             raise BadInput(f"--set: write field=value (got '{text}')")
         try:
             out[key.strip()] = yaml.safe_load(value)
-        except yaml.YAMLError:
+        except (yaml.YAMLError, ValueError):
             raise BadInput(f"--set {key}: cannot read the value '{value}'") from None
     return out
 

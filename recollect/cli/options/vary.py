@@ -24,9 +24,22 @@ class Vary:
         comes first: that is what the others are compared with."""
         if not self.values:
             return [make(given)]
-        plain = make(given).cell
-        found = {spec.cell: spec for spec in (make(given | {self.name: value}) for value in self.values)}
+        if self.name in given:
+            raise BadInput(f"--vary {self.name}: it is given a value already, {given[self.name]}; leave one out")
+        made = [make(given | {self.name: value}) for value in self.values]
+        found = {spec.cell: spec for spec in made}
+        if 1 < len(found) < len(made):
+            raise BadInput(f"--vary {self.name}: two of the values mean the same; give every value once")
+        plain = self._plain(given, make)
         return sorted(found.values(), key=lambda spec: spec.cell != plain)
+
+    @staticmethod
+    def _plain(given: Fields, make: Callable[[Fields], RunSpec]) -> str:
+        """The cell with the value that the model has anyway; none where that one cannot be."""
+        try:
+            return make(given).cell
+        except BadInput:
+            return ""
 
 
 def read_vary(text: str) -> Vary:
@@ -38,7 +51,7 @@ def read_vary(text: str) -> Vary:
         raise BadInput(f"--vary: write field=value,value (got '{text}')")
     try:
         found = yaml.safe_load(f"[{values}]")
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError):
         raise BadInput(f"--vary {name}: cannot read the values '{values}'") from None
     if len(found) < 2:
         raise BadInput(f"--vary {name}: give two values or more; --set gives one")

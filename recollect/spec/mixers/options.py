@@ -36,6 +36,8 @@ class MixerOptions(Frozen):
     card: ClassVar[Card] = Card()
     mimetic: ClassVar[bool] = False
     """Whether it can start as `model.mimetic_layers` asks for."""
+    step_is_linear: ClassVar[bool] = False
+    """Whether its step's bias is a Linear's, which `model.init` draws anew."""
     name: str
 
     def resolved(self, d_model: int, length: int) -> Self:
@@ -49,6 +51,11 @@ class MixerOptions(Frozen):
     def by_prefix(self) -> bool:
         """Whether in training, too, an output follows from its own row up to there, whatever else is in the batch."""
         return True
+
+    @property
+    def steps_otherwise(self) -> bool:
+        """Whether its step starts otherwise than by default, where it has one."""
+        return False
 
 
 def families(kinds: Iterable[type[MixerOptions]]) -> dict[tuple[str, str], list[type[MixerOptions]]]:
@@ -94,6 +101,10 @@ class SteppedOptions(MixerOptions):
         if self.dt_start != "drawn" and (self.dt_min, self.dt_max) != (1e-3, 0.1):
             raise ValueError(f"dt_start: {self.dt_start} is the start itself; leave out dt_min and dt_max")
         return self
+
+    @property
+    def steps_otherwise(self) -> bool:
+        return (self.dt_start, self.dt_min, self.dt_max) != ("drawn", 1e-3, 0.1)
 
 
 class TurnedOptions(MixerOptions):

@@ -64,6 +64,7 @@ class MambaOptions(SteppedOptions):
         "Gu & Dao 2024", "E D N + E D (d_conv - 1)", "#D55E00", "s", ("softplus_linear", "selective_scan")
     )
     mimetic: ClassVar[bool] = True
+    step_is_linear: ClassVar[bool] = True
     name: Literal["mamba"] = "mamba"
     d_state: PositiveInt = Field(16, description="N, state per channel")
     d_conv: NonNegativeInt = Field(4, description="taps of the short convolution (0 = none; the SiLU stays)")
