@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Annotated
 
 from cyclopts import Parameter
@@ -57,7 +57,7 @@ def size(
     def made(fields: dict[str, int]) -> RunSpec:
         return make_spec(task, mixers, given | fields, protocol=protocol, where="size")
 
-    spec, found = fitted(params, state, multiple, "model.d_model" in given, made)
+    spec, found = fitted(params, state, multiple, given, made)
     n_params, state_size = sizes(spec)
     names = ", ".join(f"{name} {value}" for name, value in found.items())
     numbers = f"{n_params:,} parameters, {state_of(state_size)}"
@@ -66,21 +66,26 @@ def size(
 
 
 def fitted(
-    params: str | None, state: str | None, multiple: int, wide: bool, made: Callable[[dict[str, int]], RunSpec]
+    params: str | None,
+    state: str | None,
+    multiple: int,
+    given: Collection[str],
+    made: Callable[[dict[str, int]], RunSpec],
 ) -> tuple[RunSpec, dict[str, int]]:
-    """The spec for a budget, if there is one, and what was found for it; `wide`: whether a width was given."""
+    """The spec for a budget, if there is one, and what was found for it; `given` are the fields that the user set."""
     from recollect.training.budget import Budget, fit_option, fit_width
 
     if params is None and state is None:
         return made({}), {}
     asked_by, text = ("--state", state) if params is None else ("--params", params)
     budget = Budget(read_count(text or "", asked_by), int(params is None), asked_by)
+    wide, options = "model.d_model" in given, {name.removeprefix("model.mixer.") for name in given}
     if wide and params is not None:
         raise BadInput("size: --params finds the width; give it or a width (--d-model), not both")
     if not wide:
         spec = fit_width(budget, multiple, lambda width: made({"model.d_model": width}))
         return spec, {"d_model": spec.model.d_model}
-    option, spec = fit_option(budget, made({}), lambda key, value: made({f"model.mixer.{key}": value}))
+    option, spec = fit_option(budget, made({}), lambda key, value: made({f"model.mixer.{key}": value}), options)
     return spec, {"d_model": spec.model.d_model, option: getattr(spec.model.mixer, option)}
 
 

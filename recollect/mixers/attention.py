@@ -56,10 +56,11 @@ class Attention(HeadMixer):
         return self._mix(x, None)
 
     def state_size(self, length: int) -> int:
-        """The keys and values of every token, or of those that a head still sees."""
+        """The keys and values of every token, or of those that a head still sees; what the convolutions still see."""
         d, short = self.out_proj.in_features, self.n_heads // 2 if self.options.positions == "hard_alibi" else 0
         tokens = sum(min(h, length) for h in range(1, short + 1)) + length * (self.n_heads - short)
-        return 2 * tokens * d // self.n_heads
+        seen = 0 if not self.convs else len(self.convs) if self.options.conv_at == "after" else 1
+        return 2 * tokens * d // self.n_heads + seen * (self.options.d_conv - 1) * d
 
     def _mix(self, x: Tensor, at: Tensor | None) -> tuple[Tensor, Tensor]:
         """softmax(s) at the asked rows (B, H, Q, L), and v (B, H, L, P)."""

@@ -11,8 +11,8 @@ No other biases. It is the gated delta rule over n L tokens, of each n only the 
 Starts with exp(A_log) ~ U(0, 16) and softplus(b_Δ) log-uniform between 0.001 and 0.1. Option: β_j in (0, 1).
 
 Siems et al. 2025. Departs from it: one head up to a width of 128 and E = 1, where theirs has 6 heads and E = 2; RoPE
-may turn q and k_j; without the convolutions (`d_conv=0`) the SiLU stays. There are n mixing matrices a head, one for
-each v_j.
+may turn q and k_j, every step being a place of its own (n a token); without the convolutions (`d_conv=0`) the SiLU
+stays. There are n mixing matrices a head, one for each v_j.
 """
 
 import math

@@ -7,8 +7,9 @@
 
 No other biases. Options: short convolutions with a SiLU on q, k, v; no output gate.
 
-Yang et al. 2024. Departs from it: one head up to a width of 128, where theirs has 4; RoPE may turn q and k; with `at`
-what follows the state is computed at the asked rows only.
+Yang et al. 2024. Departs from it: starts as torch's Linears do, as flash-linear-attention does today, where the
+authors' first code had Xavier's times 2^-2.5 and b = 0; one head up to a width of 128, where theirs has 4; RoPE may
+turn q and k; with `at` what follows the state is computed at the asked rows only.
 """
 
 import math

@@ -7,8 +7,9 @@
 No biases, no parameter in the decay. Options: short convolutions with a SiLU on q, k, v; no output gate; no RoPE.
 
 Sun et al. 2023, as flash-linear-attention has it: an RMSNorm per head where the paper has a GroupNorm, rotary positions
-in Llama's pairs, scores that are not normalised. Departs from it: 4 heads, where theirs has 8; with `at` outputs are
-computed at the asked rows only.
+in Llama's pairs, scores that are not normalised. Departs from it: starts as torch's Linears do, as that library does,
+where the authors' q, k, v and g are Xavier's times 2^-2.5; 4 heads, where theirs has 8; with `at` outputs are computed
+at the asked rows only.
 """
 
 import math

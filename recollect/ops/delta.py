@@ -19,7 +19,20 @@ from torch.autograd.function import once_differentiable
 
 from recollect.ops.compiled import ASSOCIATIVE
 from recollect.ops.precision import in_full
-from recollect.ops.ssd import Weigh, cut, few, join, read, recall, ssd_matrix, take, weigh_compiled, weigh_plain, write
+from recollect.ops.ssd import (
+    Weigh,
+    cut,
+    few,
+    join,
+    read,
+    recall,
+    ssd_matrix,
+    sums,
+    take,
+    weigh_compiled,
+    weigh_plain,
+    write,
+)
 
 
 @in_full
@@ -50,7 +63,7 @@ def _in_chunks(decayed: Weigh, solve: Solve) -> Callable[..., Tensor]:
         q: Tensor, k: Tensor, v: Tensor, beta: Tensor, g: Tensor | None, chunk: int, at: Tensor | None = None
     ) -> Tensor:
         directly = at is not None and few(at, k.shape[2], chunk)
-        weigh, decays = (weigh_plain, repeat(None)) if g is None else (decayed, (m.cumsum(-1) for m in cut(g, chunk)))
+        weigh, decays = (weigh_plain, repeat(None)) if g is None else (decayed, map(sums, cut(g, chunk)))
         state, rows = None, []
         for q_i, k_i, v_i, beta_i, s in zip(*(cut(m, chunk) for m in (q, k, v, beta)), decays, strict=False):
             M = weigh(k_i @ k_i.transpose(-1, -2), s, beta_i)
@@ -59,7 +72,7 @@ def _in_chunks(decayed: Weigh, solve: Solve) -> Callable[..., Tensor]:
             if len(rows) * chunk < k.shape[2]:
                 state = write(u, beta_i, s, k_i, state)
         if at is not None and directly:
-            s = None if g is None else g.cumsum(-1)
+            s = None if g is None else sums(g)
             return weigh(take(q, at) @ k.transpose(-1, -2), s, beta, at=at) @ join(rows)
         return take(join(rows), at)
 

@@ -39,6 +39,15 @@ def ssd_loop(
     return take(torch.stack(rows, dim=2), at)
 
 
+FADED = -100.0
+"""A smaller log-decay is as good as this one, as e^-100 is 0 in single precision; in a sum it drowns the others."""
+
+
+def sums(g: Tensor) -> Tensor:
+    """s_t = g_1 + ... + g_t of log-decays that may be extreme."""
+    return g.clamp(min=FADED).cumsum(-1)
+
+
 Weigh: TypeAlias = Callable[..., Tensor]
 """From the scores C_i · B_j of each group, s, Δ, D and own to M (B, H, ...): all c x c of a chunk, or its rows `at`."""
 
@@ -69,11 +78,11 @@ def by_chunks(
 ) -> Tensor:
     """y or its rows, where a token sees itself with the weight `own` and those before it with their Δ."""
     if at is not None and few(at, x.shape[2], chunk):
-        y = weigh(take(C, at) @ B.transpose(-1, -2), g.cumsum(-1), dt, own=own, at=at) @ x
+        y = weigh(take(C, at) @ B.transpose(-1, -2), sums(g), dt, own=own, at=at) @ x
         return y if D is None else torch.addcmul(y, D[:, None, None], take(x, at))
     state, rows = None, []
     for x_i, dt_i, own_i, g_i, B_i, C_i in zip(*(cut(m, chunk) for m in (x, dt, own, g, B, C)), strict=True):
-        s = g_i.cumsum(-1)
+        s = sums(g_i)
         rows.append(read(x_i, dt_i, s, B_i, C_i, D, state, weigh, own_i))
         if len(rows) * chunk < x.shape[2]:
             state = write(x_i, dt_i, s, B_i, state)
@@ -83,7 +92,7 @@ def by_chunks(
 @in_full
 def ssd_matrix(dt: Tensor, g: Tensor | None, B: Tensor, C: Tensor, D: Tensor | None = None) -> Tensor:
     """M (B, H, L, L)."""
-    return weigh_plain(C @ B.transpose(-1, -2), None if g is None else g.cumsum(-1), dt, D)
+    return weigh_plain(C @ B.transpose(-1, -2), None if g is None else sums(g), dt, D)
 
 
 def few(at: Tensor, length: int, chunk: int) -> bool:

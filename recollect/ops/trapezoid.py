@@ -14,7 +14,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from recollect.ops.precision import in_full
-from recollect.ops.ssd import Weigh, by_chunks, take, weigh_compiled, weigh_plain
+from recollect.ops.ssd import Weigh, by_chunks, sums, take, weigh_compiled, weigh_plain
 
 
 @in_full
@@ -56,7 +56,7 @@ def _in_chunks(weigh: Weigh) -> Callable[..., Tensor]:
 @in_full
 def trapezoid_matrix(dt: Tensor, lam: Tensor, g: Tensor, B: Tensor, C: Tensor, D: Tensor) -> Tensor:
     """The matrix (B, H, L, L) that takes x to y."""
-    return weigh_plain(C @ B.transpose(-1, -2), g.cumsum(-1), _steps(dt, lam), D, lam * dt)
+    return weigh_plain(C @ B.transpose(-1, -2), sums(g), _steps(dt, lam), D, lam * dt)
 
 
 def _steps(dt: Tensor, lam: Tensor) -> Tensor:

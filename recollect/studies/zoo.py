@@ -2,7 +2,8 @@
 
 One layer each, with about 4,096 numbers of state (an attention layer's at this length), and two layers of five. The
 mixers without a short convolution of their own are shown with one too, for without it one layer has no means to look
-at the token before. Left out, because they would need more than four times the width: sliding attention, RWKV-4, LSTM.
+at the token before (with one on k attention has 4,288). Left out, because they would need more than four times the
+width: RWKV-4, LSTM, and sliding attention, whose window of 8 would have to be the whole row.
 """
 
 from collections.abc import Mapping

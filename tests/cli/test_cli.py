@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 from recollect.cli import main
-from recollect.spec import MIXERS, make_spec
+from recollect.spec import MIXERS, RunSpec, make_spec
 from recollect.store import Store
+from recollect.training.budget import Budget, fit_width
 from recollect.training.model import sizes
 from tests.support.small import TINY
 
@@ -116,6 +117,41 @@ def test_the_width_for_a_budget_is_found(capsys: pytest.CaptureFixture[str]) -> 
     heads = ["size", "mqar", "attention", "--set", "model.mixer.n_heads=12", "--params", "1.5e5", "--json"]
     assert json.loads(call(capsys, *heads)[1])["d_model"] % 12 == 0
     assert call(capsys, "size", "--params", "30_000")[1].startswith("d_model ")
+
+
+def test_the_width_for_a_state_is_the_closest_also_where_more_heads_make_it_smaller() -> None:
+    for mixer, numbers in (("gla", 20_000), ("rwkv7", 10_000), ("kda", 16_384)):
+        budget = Budget(numbers, 1, "--state")
+
+        def made(width: int, mixer: str = mixer) -> RunSpec:
+            return make_spec("mqar", mixer, {"model.d_model": width, "model.n_layers": 1}, protocol="laptop")
+
+        closest = min(budget.missed(made(width)) for width in range(8, 801, 8))
+        assert budget.missed(fit_width(budget, 8, made)) == closest
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--mixer kda --d-model 48 --state 1M", "at width 48 the closest is n_heads 1 with a state of 2,736 numbers"),
+        ("--mixer kda --d-model 48 --state 10", "the closest is n_heads 48"),
+        ("--mixer attention --d-model 64 --state 8192", "only the width sets the state of attention"),
+        ("--mixer mamba --d-model 64 --set model.mixer.d_state=8 --state 8192", "only the width sets the state"),
+        ("--mixer mamba3 --d-model 64 --state 10", "even the d_state 2 has a state of 388"),
+    ],
+)
+def test_a_state_that_no_option_gives_is_refused(words: str, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = call(capsys, "size", "--n-layers", "1", *words.split())
+    assert (code, out) == (2, "")
+    assert told in err
+
+
+@pytest.mark.parametrize("mixer", ["gla", "mlstm"])
+def test_keys_are_widened_where_heads_cannot_give_the_state(mixer: str, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["size", "--mixer", mixer, "--n-layers", "1", "--d-model", "64", "--state", "8192", "--json"]
+    found = json.loads(call(capsys, *words)[1])
+    assert abs(found["state_size"] - 8192) < 0.01 * 8192
+    assert found["d_key"] > 100
 
 
 @pytest.mark.parametrize(("mixer", "option"), [("kda", "n_heads"), ("mamba3", "d_state"), ("rwkv7", "head_dim")])

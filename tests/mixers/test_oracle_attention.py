@@ -109,6 +109,12 @@ def test_hard_alibi_hides_what_is_too_far_for_half_of_the_heads() -> None:
     assert ours.state_size(1) == 2 * D
 
 
+@pytest.mark.parametrize(("conv_at", "seen"), [("before", 1), ("input", 1), ("after", 2)])
+def test_a_convolution_remembers_what_its_taps_see(conv_at: str, seen: int) -> None:
+    plain, conv = (build_mixer("attention", d_model=D, conv=conv, conv_at=conv_at) for conv in ("none", "qk"))
+    assert conv.state_size(L) - plain.state_size(L) == seen * 3 * D
+
+
 @pytest.mark.parametrize("conv", ["q", "k", "v", "qk", "qv", "kv", "qkv"])
 @pytest.mark.parametrize("place", ["before", "after", "input"])
 def test_convolutions_stand_where_they_are_named(conv: str, place: str) -> None:

@@ -9,6 +9,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from recollect.errors import BadInput
 from recollect.mixers import build_mixer
 from recollect.mixers.gated_deltaproduct import GatedDeltaProduct
 from recollect.mixers.gla import GLA
@@ -88,6 +89,25 @@ def test_the_first_decays_of_gla_are_slow_and_differ_by_channel() -> None:
     assert 0.955 < g.mean() < 0.96  # σ(0)^(1/16)
     assert 0.005 < g.std() < 0.02
     assert mixer.state_size(100) == 32 * 64
+
+
+@pytest.mark.parametrize("name", ["gla", "retnet"])
+def test_projections_of_gla_and_retnet_start_as_torchs_do(name: str) -> None:
+    torch.manual_seed(0)
+    mixer = build_mixer(name, d_model=256)
+    for project in (mixer.q_proj, mixer.k_proj, mixer.v_proj, mixer.g_proj, mixer.out_proj):
+        bound = 1 / math.sqrt(project.in_features)
+        assert project.weight.abs().max().item() == pytest.approx(bound, rel=0.01)
+        assert project.weight.std().item() == pytest.approx(bound / math.sqrt(3), rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "options"),
+    [("rwkv7", 67, {}), ("rwkv7", 8, {"head_dim": 1}), ("mlstm", 131, {}), ("mlstm", 8, {"n_heads": 8})],
+)
+def test_heads_that_could_remember_nothing_are_refused(name: str, width: int, options: dict[str, Any]) -> None:
+    with pytest.raises(BadInput, match="heads of width 1 remember nothing"):
+        build_mixer(name, d_model=width, **options)
 
 
 def test_the_decays_of_retnet_are_those_of_the_paper() -> None:

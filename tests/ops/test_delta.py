@@ -1,6 +1,7 @@
 """The delta rule, plain and gated: the chunked forms against the loop."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -72,12 +73,15 @@ def test_the_matrix_times_the_values_is_the_output(gated: bool) -> None:
 @pytest.mark.parametrize("decay", [0.0, -1e-6, -1.0, -50.0, -1e4, -1e30])
 @pytest.mark.parametrize("same_keys", [False, True], ids=["keys differ", "one key"])
 @pytest.mark.parametrize("strength", [0.0, 1.0, 2.0])
+@pytest.mark.parametrize("where", [slice(None), 20], ids=["everywhere", "at one token"])
 def test_extreme_decays_and_keys_stay_finite_and_true_in_single_precision(
-    decay: float, same_keys: bool, strength: float, form: Form
+    decay: float, same_keys: bool, strength: float, where: Any, form: Form
 ) -> None:
     q, k, v, beta, g = draw(2, 33, gated=True)
     k = k[:, :, :1].expand_as(k) if same_keys else k
-    exact = [q, k, v, torch.full_like(beta, strength), g.abs() * decay]
+    mild = -g.detach().abs()
+    mild[..., where] *= -decay
+    exact = [q, k, v, torch.full_like(beta, strength), mild]
     exact = [m.detach().requires_grad_() for m in exact]
     single = [m.detach().float().requires_grad_() for m in exact]
     for at in (None, torch.tensor([[3, 32, 0], [5, 5, 17]])):

@@ -62,6 +62,15 @@ def test_the_matrix_times_the_inputs_is_the_output() -> None:
 
 
 @both_forms
+@pytest.mark.parametrize("decay", [1e4, 1e6, 1e30])
+def test_one_extreme_decay_drowns_no_other(decay: float, form: Form) -> None:
+    exact = [m.detach() for m in draw(2, 33)]
+    exact[2][..., 20] *= decay
+    y = form(*(m.float() for m in exact), chunk=8)
+    torch.testing.assert_close(y.double(), ssd_loop(*exact, chunk=8), rtol=1e-3, atol=1e-4)
+
+
+@both_forms
 @pytest.mark.parametrize("step", [1e-12, 1e-3, 1.0, 1e3, 1e8])
 @pytest.mark.parametrize("rate", [1e-6, 1.0, 1e4])
 def test_extreme_steps_and_decays_stay_finite_and_true_in_single_precision(

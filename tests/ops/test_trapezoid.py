@@ -1,6 +1,7 @@
 """The trapezoidal step: the chunked forms against the loop."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -56,9 +57,11 @@ def test_with_a_share_of_one_it_is_ssd() -> None:
 
 @both_forms
 @pytest.mark.parametrize("decay", [0.0, -1e-6, -50.0, -1e4, -1e30])
-def test_extreme_decays_stay_finite_and_true_in_single_precision(decay: float, form: Form) -> None:
+@pytest.mark.parametrize("where", [slice(None), 20], ids=["everywhere", "at one token"])
+def test_extreme_decays_stay_finite_and_true_in_single_precision(decay: float, where: Any, form: Form) -> None:
     exact = [m.detach() for m in draw(2, 33)]
-    exact[3] = exact[3].abs() * decay
+    exact[3] = -exact[3].abs()
+    exact[3][..., where] *= -decay
     exact = [m.requires_grad_() for m in exact]
     single = [m.detach().float().requires_grad_() for m in exact]
     y, judge = form(*single, chunk=8), trapezoid_loop(*exact, chunk=8)

@@ -139,6 +139,12 @@ def wide_heads(d_model: int) -> int:
     return d_model // largest_divisor(d_model, 128)
 
 
+def norms_something(head_dim: int, d_model: int) -> None:
+    """Refuse heads of one channel where what they read is normalised: one number less its mean is nothing."""
+    if head_dim < 2:
+        raise ValueError(f"model.mixer: heads of width 1 remember nothing (d_model {d_model}); choose wider ones")
+
+
 def conv(taps: int) -> tuple[str, ...]:
     """The op of a short convolution that may be left out."""
     return ("causal_conv",) if taps else ()

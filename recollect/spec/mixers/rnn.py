@@ -5,7 +5,16 @@ from typing import ClassVar, Literal
 from pydantic import Field, NonNegativeInt, PositiveInt
 from typing_extensions import Self
 
-from recollect.spec.mixers.options import Card, MixerOptions, TurnedOptions, conv, divides, largest_divisor, wide_heads
+from recollect.spec.mixers.options import (
+    Card,
+    MixerOptions,
+    TurnedOptions,
+    conv,
+    divides,
+    largest_divisor,
+    norms_something,
+    wide_heads,
+)
 
 
 class RWKV4Options(TurnedOptions):
@@ -29,6 +38,7 @@ class RWKV7Options(MixerOptions):
     def resolved(self, d_model: int, length: int) -> Self:
         head_dim = self.head_dim or largest_divisor(d_model, 64)
         divides(head_dim, d_model, "model.mixer.head_dim")
+        norms_something(head_dim, d_model)
         return self.model_copy(update={"head_dim": head_dim})
 
 
@@ -52,6 +62,7 @@ class MLSTMOptions(MixerOptions):
     def resolved(self, d_model: int, length: int) -> Self:
         n_heads = self.n_heads or wide_heads(d_model)
         divides(n_heads, d_model, "model.mixer.n_heads")
+        norms_something(d_model // n_heads, d_model)
         return self.model_copy(update={"n_heads": n_heads, "d_key": self.d_key or max(1, d_model // (2 * n_heads))})
 
     def uses(self) -> tuple[str, ...]:

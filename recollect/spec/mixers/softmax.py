@@ -12,7 +12,9 @@ from recollect.spec.mixers.options import Card, HeadedOptions, MixerOptions, div
 class AttentionOptions(MixerOptions):
     """Softmax attention, with positions on the scores and short convolutions on any of Q, K, V."""
 
-    card: ClassVar[Card] = Card("Vaswani et al. 2017", "2 L D", "#0072B2", "o", ("softmax",))
+    card: ClassVar[Card] = Card(
+        "Vaswani et al. 2017", "2 L D, + D (d_conv - 1) with a convolution", "#0072B2", "o", ("softmax",)
+    )
     name: Literal["attention"] = "attention"
     n_heads: PositiveInt = Field(1, description="H, heads of width D/H")
     bias: bool = Field(True, description="biases on the four projections")
