@@ -9,5 +9,5 @@ STUDY = replace(
     fig3.STUDY,
     title="Accuracy against width, one layer, all models",
     models=pick(*SIX),
-    minutes={"laptop": 21, "desk": 660},
+    minutes={"laptop": 33, "desk": 660},
 )

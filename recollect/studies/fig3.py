@@ -12,9 +12,9 @@ STUDY = Study(
     models=pick(ATTENTION, HYENA, MAMBA),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1)),
-        "laptop": replace(LAPTOP, shapes=shapes((16, 64), 1)),
+        "laptop": replace(LAPTOP, shapes=shapes((16, 32, 64), 1)),
         "desk": replace(DESK, lrs=rates(-3, -2, 2), shapes=shapes((64, 128), 1)),
         "paper": replace(PAPER, shapes=shapes(WIDTHS, 1)),
     },
-    minutes={"laptop": 13, "desk": 410},
+    minutes={"laptop": 20, "desk": 410},
 )
