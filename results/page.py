@@ -17,7 +17,7 @@ from recollect.claims import CLAIMS, Evidence, Verdict, ledger
 from recollect.report import draw_figure, save
 from recollect.report.cells import cell_rows
 from recollect.report.tables import markdown, window_text
-from recollect.store import Contents, Store
+from recollect.store import WINDOW, Contents, Store
 from recollect.studies import SCALES, STUDIES, Study
 from recollect.window.select import by_label
 from results.anchors import ANCHORS, Anchor
@@ -55,7 +55,8 @@ class Kept:
         missing = sorted(self.evidence.models - set(runs))
         done, total = self.evidence.progress(runs)
         few = scale is not None and self.evidence.seeds(runs) < len(scale.seeds)
-        if not missing and done == total and not few:
+        whole, cells = self.evidence.cells(self.evidence.models)
+        if not missing and done == total and not few and whole == cells:
             return ""
         return f"under way, {done} runs so far" + (f", none of {', '.join(missing)}" if missing else "")
 
@@ -115,7 +116,8 @@ def _anchored(anchor: Anchor, part: Kept | None) -> str:
     if not records:
         return "not run"
     (row, *_) = cell_rows(records)
-    accuracy = "no finished run" if row.choice is None else f"{100 * row.choice.mean:.1f} %"
+    told = row.choice is not None and any(run.tells != WINDOW for run in row.done)
+    accuracy = f"{100 * row.choice.mean:.1f} %" if row.choice is not None and told else "search under way"
     return "; ".join(filter(None, (accuracy, window_text(row.window))))
 
 
@@ -127,7 +129,7 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
     yield f"## {study.name}: {study.title}"
     yield study.question
     for part in parts:
-        budget = "; ".join(dict.fromkeys(verdict.evidence.budget() for verdict in part.verdicts))
+        budget = part.evidence.budget()
         state = f", {part.state}" if part.state else ""
         yield f"**Scale {part.scale}{state}** {budget} (`{part.command}`)"
         yield _picture(study, part, pictures)

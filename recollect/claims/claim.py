@@ -70,6 +70,9 @@ class Claim:
         done, total = evidence.progress(labels)
         if done < total:
             return Finding("open", f"{done} of {total} runs done", lacking=True)
+        done, total = evidence.cells(labels)
+        if done < total:
+            return Finding("open", f"{done} of {total} cells have all their runs", lacking=True)
         seeds = evidence.seeds(labels)
         few = f"{seeds} of the {SEEDS} seeds that it needs"
         return Finding("open", few, lacking=True) if seeds < SEEDS else None
@@ -91,12 +94,15 @@ class Verdict:
 
     @property
     def settled_by(self) -> str:
-        """What could settle an open one: the runs that are missing at its scale, or else those of the next larger one.
+        """What could settle an open one: the runs that are missing at its scale, or else those of the next larger one
+        with seeds enough.
 
         Empty where it is settled, or open at the largest scale.
         """
-        scales = [name for name in SCALES[1:] if name in STUDIES[self.claim.study].scales]
-        at = scales.index(self.evidence.scale) if self.evidence.scale in scales else -1
+        known = STUDIES[self.claim.study].scales
+        scales = [name for name in SCALES[1:] if name in known and len(known[name].seeds) >= SEEDS]
+        here = self.evidence.scale.partition(" (")[0]
+        at = scales.index(here) if here in scales else -1
         wanted = scales[max(at, 0) if self.finding.lacking else at + 1 :]
         is_open = self.finding.word == "open"
         return f"recollect run {self.claim.study} --scale {wanted[0]}" if is_open and wanted else ""

@@ -1,6 +1,6 @@
 """What the store has of one study at one scale, as claims look at it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple
@@ -98,6 +98,30 @@ class Evidence:
         """Done and all runs of these models."""
         runs = [run for label in labels for run in self.runs[label]]
         return len(finished(runs)), len(runs)
+
+    def cells(self, labels: Collection[str]) -> tuple[int, int]:
+        """Cells of these models that have all their learning rates, and all that the study wants at this scale.
+
+        A store that was copied without what is not finished yet knows nothing of the rest. Of a changed study nobody
+        knows what it wants.
+        """
+        study = STUDIES[self.study]
+        if self.scale not in study.scales:
+            return 0, 0
+        sized, rates = study.scales[self.scale], self._rates
+        wanted = {case.spec.cell: case.label for case in study.cells(self.scale) if case.label in labels}
+        least = {
+            cell: 1 if sized.design == "window" else len(study.lrs(label, sized)) for cell, label in wanted.items()
+        }
+        return sum(len(rates.get(cell, ())) >= count for cell, count in least.items()), len(wanted)
+
+    @cached_property
+    def _rates(self) -> dict[str, set[float]]:
+        """Cell -> the learning rates of its finished runs."""
+        found: dict[str, set[float]] = {}
+        for run in (run for runs in self.runs.values() for run in finished(runs)):
+            found.setdefault(run.cell, set()).add(run.spec.train.lr)
+        return found
 
     def seeds(self, labels: Iterable[str]) -> int:
         """The fewest seeds at the chosen learning rate among the cells of these models; a search's runs are none."""

@@ -70,8 +70,15 @@ def at_least(*labels: str, bar: float = SOLVES, below: float = FAILS) -> Test:
 
 
 def at_most(*labels: str) -> Test:
-    """Supported where every cell fails; contradicted where one recalls."""
-    return on_means(labels, lambda means: decide(max(means) < FAILS, max(means) >= SOLVES))
+    """Supported where every cell fails, and no seed recalls; contradicted where one cell recalls."""
+
+    def find(evidence: Evidence) -> Finding:
+        found = named(evidence, labels)
+        most = max(cell.choice.mean for _, cell in found)
+        luckiest = max(max(cell.choice.accuracies) for _, cell in found)
+        return Finding(decide(most < FAILS and luckiest < SOLVES, most >= SOLVES), show(found))
+
+    return Test(labels, find)
 
 
 def at_best(*labels: str) -> Test:

@@ -23,7 +23,7 @@ def as_robust(evidence: Evidence) -> Finding:
     widths = [(mine.window.width, other.window.width) for mine, other in pairs]
     level = all(
         mine and other and other.value >= 0.8 * mine.value and not math.isinf(mine.high) for mine, other in widths
-    )
+    ) and not any(other.window.holes for _, other in pairs)
     narrower = any(surely_wider(mine.window, other.window)[0] >= SURE for mine, other in pairs)
     numbers = "; ".join(f"attention {width(mine)}, {DELTANET} {width(other)}" for mine, other in pairs)
     return Finding(decide(level, narrower), numbers)
@@ -62,8 +62,8 @@ CLAIMS = (
         paper="as robust",
         study="fig7",
         rule="supported if its window has 80 % of the width of attention's, which is bounded, "
-        "contradicted if P(attention wider) >= 0.95, whatever lies beyond the range",
-        version=2,
+        "and no hole, contradicted if P(attention wider) >= 0.95, whatever lies beyond the range",
+        version=3,
         test=Test((TWO_LAYERS, DELTANET), as_robust),
     ),
     Claim(

@@ -113,13 +113,15 @@ def choose(records: Sequence[Record], select: Select = "validation") -> Choice |
 
 
 def narrowest(records: Sequence[Record], select: Select = "validation") -> list[Record]:
-    """The runs of the narrowest cell that recalls, else of the widest, at its best learning rate."""
+    """The runs of the narrowest cell that recalls, else of the widest, at its best learning rate.
+
+    Whether it recalls is asked of the rows that choose.
+    """
     cells = sorted(by_cell(finished(records)).values(), key=lambda runs: runs[0].spec.model.d_model)
     choices = [(choice, runs) for runs in cells if (choice := choose(runs, select)) is not None]
-    recalling = [found for found in choices if found[0].mean >= THRESHOLD]
-    for choice, runs in (recalling or choices[::-1])[:1]:
-        return [run for run in for_accuracy(runs) if run.spec.train.lr == choice.lr]
-    return []
+    chosen = [[run for run in for_accuracy(runs) if run.spec.train.lr == choice.lr] for choice, runs in choices]
+    recalling = [runs for runs in chosen if statistics.fmean(accuracy(run, select) for run in runs) >= THRESHOLD]
+    return next(iter(recalling or chosen[::-1]), [])
 
 
 def window_of(records: Sequence[Record], threshold: float = THRESHOLD) -> Window | None:
