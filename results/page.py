@@ -14,6 +14,7 @@ import pandas as pd
 import yaml
 
 from recollect.claims import CLAIMS, Evidence, Verdict, ledger
+from recollect.cli.display.words import decades, edge
 from recollect.report import draw_figure, save
 from recollect.report.cells import cell_rows
 from recollect.report.tables import markdown, window_text
@@ -133,6 +134,7 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
         state = f", {part.state}" if part.state else ""
         yield f"**Scale {part.scale}{state}** {budget} (`{part.command}`)"
         yield _picture(study, part, pictures)
+        yield _windows(part) if study.figure == "lr" else ""
         yield "\n".join(_line(verdict) for verdict in part.verdicts)
     yield remarks.get(study.name, "")
     waiting: dict[str, list[str]] = {}
@@ -143,6 +145,21 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
             waiting.setdefault(last.settled_by, []).append(claim.mark)
     for command, marks in waiting.items():
         yield f"Open at every scale so far: {', '.join(marks)}. The next that could settle them: `{command}`."
+
+
+def _windows(part: Kept) -> str:
+    """Every cell's window, its edges with their intervals."""
+    labels = {record.id: label for label, runs in part.evidence.runs.items() for record in runs}
+    rows = [
+        [
+            f"{row.label}, {row.spec.model.n_layers} x {row.spec.model.d_model}",
+            *(edge(row.window.lower), edge(row.window.upper), decades(row.window.width), row.window.n_runs),
+        ]
+        for row in cell_rows([run for runs in part.evidence.runs.values() for run in runs], labels)
+        if row.window is not None
+    ]
+    heads = ["model", "left edge (90 %)", "right edge (90 %)", "decades (90 %)", "runs"]
+    return markdown(pd.DataFrame(rows, columns=pd.Index(heads)))
 
 
 def _line(verdict: Verdict) -> str:
