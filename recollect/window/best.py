@@ -25,6 +25,16 @@ class BestRate:
         asked = {spec.id for spec in under_way} | set(known)
         return [spec for specs in self.cells.values() for spec in self._wanted(specs, known) if spec.id not in asked]
 
+    def left(self, finished: Sequence[Record]) -> list[RunSpec]:
+        """The runs that are still to come; seeds at a rate that is not chosen yet stand at the first one."""
+        known, out = {record.id: record for record in finished}, list[RunSpec]()
+        for specs in self.cells.values():
+            wanted = self._wanted(specs, known)
+            seeds = {spec.seed for spec in wanted}
+            others = [spec for spec in specs if spec.train.lr == specs[0].train.lr and spec.seed not in seeds]
+            out += [*(spec for spec in wanted if spec.id not in known), *others]
+        return out
+
     @staticmethod
     def _wanted(specs: list[RunSpec], known: dict[str, Record]) -> list[RunSpec]:
         """The runs of one cell, as far as they can be told."""

@@ -94,6 +94,15 @@ def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) 
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_dry_run_counts_the_runs_of_its_design(capsys: Capsys) -> None:
+    few = ["run", "fig1", "--scale", "smoke", "--mixers", "attention", "--seeds", "0", "1", "--design", "best"]
+    assert "fig1: 3 runs in 1 cells, 3 to do" in call(capsys, *few, "--dry-run")[1]
+    assert call(capsys, *few, "--limit", "1", "--executor", "inline")[0] == 0
+    assert "fig1: 3 runs in 1 cells, 2 to do" in call(capsys, *few, "--dry-run")[1]
+    assert call(capsys, *few, "--executor", "inline")[0] == 0
+    assert "fig1: 3 runs in 1 cells, 0 to do" in call(capsys, *few, "--dry-run")[1]
+
+
 def test_a_sweep_file_can_be_searched_too(capsys: Capsys, tmp_path: Path) -> None:
     from tests.cli.test_run import SWEEP
 

@@ -24,10 +24,10 @@ LONG = 86400.0
 """Seconds from which on an estimate is also given for a GPU."""
 
 
-def report(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int) -> None:
-    """Print the number of runs, parameters, time, and the first specs."""
+def report(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int, count: int) -> None:
+    """Print the number of runs, `count` in all, parameters, time, and the first specs."""
     cells = len({case.spec.cell for case in chosen})
-    tell(f"{what.name}: {len(chosen):,} runs in {cells} cells, {len(todo):,} to do  store {store}")
+    tell(f"{what.name}: {count:,} runs in {cells} cells, {len(todo):,} to do  store {store}")
     print_designs(what)
     if not todo:
         return
