@@ -94,13 +94,11 @@ class Verdict:
 
     @property
     def settled_by(self) -> str:
-        """What could settle an open one: the runs that are missing at its scale, or else those of the next larger one
-        with seeds enough.
+        """What could settle an open one: the runs that are missing at its scale, or else those of the next larger one.
 
         Empty where it is settled, or open at the largest scale.
         """
-        known = STUDIES[self.claim.study].scales
-        scales = [name for name in SCALES[1:] if name in known and len(known[name].seeds) >= SEEDS]
+        scales = [name for name in SCALES[1:] if name in STUDIES[self.claim.study].scales]
         here = self.evidence.scale.partition(" (")[0]
         at = scales.index(here) if here in scales else -1
         wanted = scales[max(at, 0) if self.finding.lacking else at + 1 :]

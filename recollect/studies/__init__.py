@@ -10,7 +10,7 @@ FILES = (
     "demo",
     *("fig1", "fig2", "fig3", "fig4", "fig5", "fig6", "fig7", "fig11", "fig12", "fig13"),
     *("table1", "table2", "table3", "table4"),
-    *("conv", "confounders", "remedies", "map", "zoo", "inside", "compare"),
+    *("conv", "confounders", "gap", "remedies", "map", "zoo", "inside", "compare"),
 )
 
 

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
+from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, TWO_RATES
 from recollect.studies.study import Study, Variant
 
 
@@ -21,9 +21,9 @@ STUDY = Study(
     },
     scales={
         "smoke": SMOKE,
-        "laptop": LAPTOP,
-        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
+        "laptop": replace(LAPTOP, design="best"),
+        "desk": replace(DESK, lrs=TWO_RATES),
         "paper": replace(PAPER, settings=(PAIRS[0], PAIRS[3]), shapes=((64, 1), (256, 1))),
     },
-    minutes={"laptop": 50, "desk": 320},
+    minutes={"laptop": 28, "desk": 640},
 )

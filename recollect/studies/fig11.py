@@ -12,5 +12,5 @@ STUDY = replace(
     title="Accuracy against width, two layers, all models",
     models=fig2.with_replication(*SIX),
     scales={**SCALES, **{name: replace(SCALES[name], design="best") for name in ("laptop", "desk")}},
-    minutes={"laptop": 110, "desk": 1400},
+    minutes={"laptop": 85, "desk": 1400},
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA, pick
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAPER, SMOKE, WIDE, rates, shapes
+from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, WIDE, rates, shapes
 from recollect.studies.study import Study
 
 STUDY = Study(
@@ -13,8 +13,8 @@ STUDY = Study(
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16,), 2, 4)),
         "laptop": replace(LAPTOP, lrs=WIDE, shapes=shapes((64,), 2, 6), design="window"),
-        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE, shapes=shapes((64,), 2, 12)),
+        "desk": replace(DESK, lrs=rates(-3, -2, 2), shapes=shapes((64,), 2, 12), design="best"),
         "paper": replace(PAPER, shapes=shapes((64, 128, 256, 512), 2, 12)),
     },
-    minutes={"laptop": 65, "desk": 400},
+    minutes={"laptop": 65, "desk": 670},
 )

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import BASED, H3, RWKV4, SIX, pick
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAPER, SMOKE, WIDTHS, shapes
+from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, WIDTHS, rates, shapes
 from recollect.studies.study import Study
 
 STUDY = Study(
@@ -12,13 +12,13 @@ STUDY = Study(
     models=pick(*SIX),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1, 2)),
-        "laptop": replace(LAPTOP, shapes=shapes((32, 48, 64), 1, 2), without=(BASED, H3, RWKV4)),
-        "desk": replace(DESK, shapes=shapes((64, 128), 1, 2), seeds=ONE),
+        "laptop": replace(LAPTOP, shapes=shapes((32, 48, 64), 1, 2), without=(BASED, H3, RWKV4), design="best"),
+        "desk": replace(DESK, lrs=rates(-3, -2, 2), shapes=shapes((64, 128), 1, 2), design="best"),
         "paper": replace(
             PAPER,
             settings=tuple({"task.length": 256, "task.n_pairs": pairs} for pairs in (64, 16)),
             shapes=shapes(WIDTHS, 1, 2),
         ),
     },
-    minutes={"laptop": 65, "desk": 1200},
+    minutes={"laptop": 36, "desk": 1200},
 )

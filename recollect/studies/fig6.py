@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, H3, HYENA, MAMBA, RWKV4, TWO_LAYERS, pick
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, WIDTHS, shapes
+from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDTHS, shapes
 from recollect.studies.study import Study
 
 STUDY = Study(
@@ -13,8 +13,8 @@ STUDY = Study(
     scales={
         "smoke": replace(SMOKE, shapes=((16, 1),)),
         "laptop": replace(LAPTOP, shapes=((64, 1),), fields={"train.eval_every": 50}),
-        "desk": replace(DESK, shapes=shapes((64, 128), 1), seeds=ONE),
+        "desk": replace(DESK, shapes=shapes((64, 128), 1), design="best"),
         "paper": replace(PAPER, settings=PAIRS[2:3], shapes=shapes(WIDTHS, 1)),
     },
-    minutes={"laptop": 20, "desk": 450},
+    minutes={"laptop": 20, "desk": 630},
 )

@@ -9,7 +9,6 @@ from recollect.spec.rates import on_lattice
 from recollect.studies.study import Scale
 
 SEEDS = PROTOCOL.seeds
-ONE = SEEDS[:1]
 PAIRS: tuple[Mapping[str, Any], ...] = tuple(
     {"task.length": length, "task.n_pairs": pairs} for length, pairs in ((64, 4), (128, 8), (256, 16), (512, 64))
 )
@@ -49,6 +48,8 @@ DESK = Scale(
     shapes=((64, 2),),
     fields={"train.epochs": 16, "train.stop_accuracy": 0.99},
 )
+TWO_RATES = rates(-2.5, -2, 2)
+"""Where two are to do: both lie in the windows of attention and of Mamba at the paper's own cell."""
 LAPTOP = Scale(protocol="laptop", lrs=rates(-3, -2, 2), seeds=SEEDS[:3], span=SPAN)
 SMOKE = Scale(
     protocol="laptop",

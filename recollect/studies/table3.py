@@ -7,15 +7,17 @@ branch alone, is the same as on the input that the named branches share), and af
 from dataclasses import replace
 
 from recollect.studies import table2
+from recollect.studies.scales import TWO_RATES
 from recollect.studies.study import Variant
 
 V_AFTER = f"{table2.conv_on('V')}, projected"
+GRIDS = {name: replace(scale, design="every") for name, scale in table2.STUDY.scales.items()}
 AFTER = Variant("attention", {"model.mixer.conv": "v", "model.mixer.conv_at": "after"})
 
 STUDY = replace(
     table2.STUDY,
     title="Ablations of one-layer attention and Mamba, branch by branch",
     models={**table2.STUDY.models, **table2.with_conv("K", "V", "Q"), V_AFTER: AFTER},
-    scales={name: replace(scale, design="every") for name, scale in table2.STUDY.scales.items()},
-    minutes={"laptop": 31, "desk": 460},
+    scales={**GRIDS, "desk": replace(GRIDS["desk"], lrs=TWO_RATES)},
+    minutes={"laptop": 31, "desk": 310},
 )

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.studies.models import H3, HYENA, MAMBA, RWKV4
-from recollect.studies.scales import DESK, LAPTOP, ONE, PAIRS, PAPER, SMOKE, rates
+from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
 from recollect.studies.study import Study, Variant
 
 MIXERS = (MAMBA, HYENA, RWKV4, H3)
@@ -37,9 +37,9 @@ STUDY = Study(
     models={label: model for mixer in MIXERS for label, model in encoded(mixer).items()},
     scales={
         "smoke": SMOKE,
-        "laptop": replace(LAPTOP, shapes=((64, 1),)),
-        "desk": replace(DESK, lrs=rates(-3, -2, 2), seeds=ONE),
+        "laptop": replace(LAPTOP, shapes=((64, 1),), design="best"),
+        "desk": replace(DESK, lrs=rates(-3, -2, 2), design="best"),
         "paper": replace(PAPER, settings=PAIRS[3:], shapes=((64, 2),)),
     },
-    minutes={"laptop": 65, "desk": 610},
+    minutes={"laptop": 36, "desk": 1000},
 )

@@ -227,8 +227,8 @@ def test_an_open_verdict_says_what_would_settle_it() -> None:
     assert CLAIMS[1].judge(replace(fig1, scale="paper")).finding.numbers == "0 of 72 cells have all their runs"
     assert CLAIMS[1].judge(replace(fig1, scale="paper (seeds 1 2 3)")).settled_by == ""
     assert CLAIMS[1].judge(replace(fig1, scale="laptop (seeds 1 2 3)")).settled_by == "recollect run fig1 --scale desk"
-    single = CLAIMS[20].judge(evidence(STUDIES["fig6"], levels(other=0.2), SMOOTH))
-    assert single.settled_by == "recollect run fig6 --scale paper"  # one seed is not enough at desk
+    elsewhere = CLAIMS[42].judge(evidence(STUDIES["gap"], levels(other=0.2)))
+    assert elsewhere.settled_by == "recollect run gap --scale paper"  # it has no desk scale
     known = CLAIMS[28].judge(evidence(STUDIES["table2"], levels(attention=0.99, other=0.99)))
     assert (known.finding.word, known.to_json()["settled_by"]) == ("contradicted", "")
 
@@ -371,7 +371,7 @@ def test_missing_runs_or_seeds_leave_a_claim_open() -> None:
 @pytest.mark.parametrize("scale", ["laptop", "laptop (attention, as it is; mamba, as it is)"])
 @pytest.mark.parametrize("number", [11, 42])
 def test_a_part_of_the_switches_leaves_a_claim_on_all_of_them_open(number: int, scale: str) -> None:
-    whole = evidence(STUDIES["confounders"], levels(mamba_as_it_is=0.2, other=0.99))
+    whole = evidence(STUDIES[CLAIMS[number].study], levels(mamba_as_it_is=0.2, other=0.99))
     assert CLAIMS[number].judge(whole).finding.word != "open"
     some = {label: runs for label, runs in whole.runs.items() if "as it is" in label or "gpt2" in label}
     found = CLAIMS[number].judge(replace(whole, scale=scale, runs=some)).finding

@@ -65,7 +65,7 @@ def counts(name: str, scale: str) -> dict[str, str]:
     for letter, field in {"V": "vocab_size", "L": "length", "K": "n_pairs"}.items():
         sizes = [case.spec.task for case in cases if isinstance(case.spec.task, RecallOptions)]
         found[f"{letter}=(.+?)"] = spoken(getattr(task, field) for task in sizes)
-    seen = {epochs(case) for case in unsaid(study, cases, "task.rows")}
+    seen = {epochs(case) for case in unsaid(study, unsaid(study, cases, "task.rows"), "train.steps")}
     if None in seen:
         found["(.+?) steps"] = spoken(case.spec.train.steps for case in unsaid(study, cases, "train.steps"))
     else:
@@ -131,7 +131,7 @@ def test_a_label_says_the_depth_that_it_fixes(study: Study) -> None:
 def test_a_note_reads_well() -> None:
     assert STUDIES["fig13"].note("desk") == (
         "L=64 instead of 64 to 512, K=4 instead of 4 to 64, d=64 instead of 64 to 512, 16 epochs instead of 50, "
-        "stopping on success, 3 learning rates instead of 17, 1 seed instead of 5"
+        "stopping on success, 3 learning rates instead of 17, 3 seeds instead of 5"
     )
     assert STUDIES["fig5"].note("laptop") == (
         "protocol laptop instead of jelassi, strings of 4 to 8 letters instead of 5 to 20, no MLP, "
