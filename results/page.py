@@ -16,18 +16,20 @@ import yaml
 from recollect.claims import CLAIMS, Evidence, Verdict, ledger
 from recollect.cli.display.words import decades, edge
 from recollect.report import draw_figure, save
-from recollect.report.cells import cell_rows
+from recollect.report.cells import CellRow, cell_rows
 from recollect.report.tables import markdown, window_text
 from recollect.store import WINDOW, Contents, Store
 from recollect.studies import SCALES, STUDIES, Study
 from recollect.window.select import by_label
-from results.anchors import ANCHORS, Anchor
+from results.anchors import ANCHORS, Anchor, learning, order
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results.md"
 CHANGED = " ("
 """In the name of a scale: what is otherwise than the study has it."""
 WORDS = ("supported", "contradicted", "open")
+FAITHFUL = ("desk", "laptop")
+"""The scales of which one is to be the miniature of the other."""
 
 
 @dataclass(frozen=True)
@@ -103,20 +105,29 @@ def _anchors(parts: Sequence[Kept]) -> Iterator[str]:
     """The cells by which the miniature is compared with the paper's own cell."""
     scales = list(dict.fromkeys(part.scale for part in parts if any(part.study == a.study for a in ANCHORS)))
     places = {(part.study, part.scale): part for part in parts}
-    rows = [[a.words, *(_anchored(a, places.get((a.study, at))) for at in scales)] for a in ANCHORS]
+    cells = {a.words: {at: cell for at in scales if (cell := _cell(a, places.get((a.study, at))))} for a in ANCHORS}
+    windows = {words: {at: cell.window for at, cell in found.items()} for words, found in cells.items()}
+    rows = [
+        [words, *(_anchored(found.get(at)) for at in scales), learning(FAITHFUL, windows[words])]
+        for words, found in cells.items()
+    ]
     yield "## The anchor cells"
     yield (
         "At each scale the mean test accuracy at the learning rate that the validation rows chose, and the window. "
-        "The miniature is faithful where the columns agree on who learns and whose window is wider."
+        "The miniature is faithful where the columns agree on who learns (has a window) and whose window is wider."
     )
-    yield markdown(pd.DataFrame(rows, columns=pd.Index(["", *scales])))
+    yield markdown(pd.DataFrame(rows, columns=pd.Index(["", *scales, f"who learns, {' and '.join(FAITHFUL)}"])))
+    yield order(FAITHFUL, windows)
 
 
-def _anchored(anchor: Anchor, part: Kept | None) -> str:
+def _cell(anchor: Anchor, part: Kept | None) -> CellRow | None:
     records = part.evidence.runs.get(anchor.label) if part else None
-    if not records:
+    return next(iter(cell_rows(records)), None) if records else None
+
+
+def _anchored(row: CellRow | None) -> str:
+    if row is None:
         return "not run"
-    (row, *_) = cell_rows(records)
     told = row.choice is not None and any(run.tells != WINDOW for run in row.done)
     accuracy = f"{100 * row.choice.mean:.1f} %" if row.choice is not None and told else "search under way"
     return "; ".join(filter(None, (accuracy, window_text(row.window))))
