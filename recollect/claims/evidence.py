@@ -9,6 +9,7 @@ from recollect.spec import RunSpec
 from recollect.store import WINDOW, Record
 from recollect.studies import STUDIES
 from recollect.window import Window
+from recollect.window.reading import grouped
 from recollect.window.select import (
     Choice,
     Select,
@@ -118,10 +119,8 @@ class Evidence:
     @cached_property
     def _rates(self) -> dict[str, set[float]]:
         """Cell -> the learning rates of its finished runs."""
-        found: dict[str, set[float]] = {}
-        for run in (run for runs in self.runs.values() for run in finished(runs)):
-            found.setdefault(run.cell, set()).add(run.spec.train.lr)
-        return found
+        done = (run for runs in self.runs.values() for run in finished(runs))
+        return {cell: set(lrs) for cell, lrs in grouped((run.cell, run.spec.train.lr) for run in done).items()}
 
     def seeds(self, labels: Iterable[str]) -> int:
         """The fewest seeds at the chosen learning rate among the cells of these models; a search's runs are none."""

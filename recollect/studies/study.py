@@ -215,18 +215,29 @@ class Study:
         return self._made[scale]
 
     def note(self, scale: str) -> str:
-        """What one of its scales leaves out of the paper's; empty for any other, such as a changed one."""
+        """What one of its scales leaves out of the paper's; empty for any other, such as a changed one.
+
+        Of replications only what is not said of all.
+        """
         if scale not in self.scales:
             return ""
-        paper = self._measures("paper") if "paper" in self.scales else {}
-        words = ", ".join(differences(self._measures(scale), paper)) if scale != "paper" else ""
+        words = self._smaller(scale)
+        theirs = [word for word in self._smaller(scale, replicated=True) if word not in words]
+        told = [f"replications: {' and '.join(theirs)}"] if theirs else []
         without = (f"without '{label}'" for label in self.scales[scale].without)
-        return "; ".join(filter(None, (self.scales[scale].remark, words, *without)))
+        return "; ".join(filter(None, (self.scales[scale].remark, ", ".join(words), *told, *without)))
 
-    def _measures(self, name: str) -> Measures:
+    def _smaller(self, scale: str, *, replicated: bool = False) -> list[str]:
+        """What is other than in the paper, of its own models or of those that replicate others'."""
+        paper = self._measures("paper", replicated=replicated) if "paper" in self.scales else {}
+        return differences(self._measures(scale, replicated=replicated), paper) if scale != "paper" else []
+
+    def _measures(self, name: str, *, replicated: bool) -> Measures:
         scale, cells = self.scales[name], self.cells(name)
         models = [(cell.spec, self.models[cell.label]) for cell in cells]
-        said = [(spec, model.fields) for spec, model in models if not model.protocol]
+        said = [(spec, model.fields) for spec, model in models if bool(model.protocol) == replicated]
+        if replicated:
+            return measure(said, {})
         lrs = "searched" if scale.design == "window" else len(scale.lrs)
         return measure(said, {"protocol": scale.protocol, "train.lr": lrs, "seed": len(scale.seeds)})
 
