@@ -28,6 +28,8 @@ PAGE = HERE.parent / "docs" / "results.md"
 CHANGED = " ("
 """In the name of a scale: what is otherwise than the study has it."""
 WORDS = ("supported", "contradicted", "open")
+ALSO = {"map": ("lr",)}
+"""Kinds of figures that show what lies behind a study's own."""
 FAITHFUL = ("desk", "laptop")
 """The scales of which one is to be the miniature of the other."""
 
@@ -144,8 +146,9 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
         budget = part.evidence.budget()
         state = f", {part.state}" if part.state else ""
         yield f"**Scale {part.scale}{state}** {budget} (`{part.command}`)"
-        yield _picture(study, part, pictures)
-        yield _windows(part) if study.figure == "lr" else ""
+        kinds = (study.figure, *ALSO.get(study.name, ()))
+        yield from (_picture(study, part, pictures, kind) for kind in kinds)
+        yield _windows(part) if "lr" in kinds else ""
         yield "\n".join(_line(verdict) for verdict in part.verdicts)
     yield remarks.get(study.name, "")
     waiting: dict[str, list[str]] = {}
@@ -185,10 +188,11 @@ def _size(verdict: Verdict) -> int:
     return SCALES.index(verdict.evidence.scale) if verdict.evidence.scale in SCALES else -1
 
 
-def _picture(study: Study, part: Kept, pictures: Path) -> str:
+def _picture(study: Study, part: Kept, pictures: Path, kind: str) -> str:
     pictures.mkdir(parents=True, exist_ok=True)
-    figure = draw_figure(study.figure, part.contents.labelled(study.name, part.scale), study.title, part.scale)
-    (file,) = save(figure, pictures, f"{study.name}-{part.scale}".replace(" ", "-"), ("png",))
+    figure = draw_figure(kind, part.contents.labelled(study.name, part.scale), study.title, part.scale)
+    words = [study.name, part.scale, *([kind] if kind != study.figure else [])]
+    (file,) = save(figure, pictures, "-".join(words).replace(" ", "-"), ("png",))
     return f"![{study.title}, scale {part.scale}]({pictures.name}/{file.name})"
 
 

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from recollect.errors import BadInput
 from recollect.report.axes import draw_floors, legend, near
 from recollect.report.bands import bands, draw_bands, edges, ends
+from recollect.report.cells import FEWEST_RATES
 from recollect.report.kind import ENDS, WINDOW, FigureKind, Panel, Runs, Strip
 from recollect.report.note import floors
 from recollect.report.style import INK, Look
@@ -23,9 +24,6 @@ from recollect.window.select import Choice, accuracy, by_cell, by_label, by_lr, 
 
 DODGE = 0.016
 """Decades by which the dots of two series stand aside, so that none hides the other."""
-
-FEW = 3
-"""Learning rates below which no success curve is fitted."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class LRSeries:
     high: tuple[float, ...]
     counts: tuple[int, ...]
     dots: tuple[Record, ...]  # the runs, lowest learning rate first
-    window: Window | None  # None where no run is finished
+    window: Window | None  # None where too few learning rates are finished
     success: Success | None = None
     best: Choice | None = None
 
@@ -89,8 +87,9 @@ def lr_panel(runs: Runs, title: str, threshold: float = THRESHOLD) -> LRFigure:
 def _series(label: str, look: Look, records: Sequence[Record], threshold: float) -> LRSeries:
     rates, added = by_lr(for_window(records)), [record for record in records if record.tells == ACCURACY]
     scores = [[accuracy(run) for run in found] for found in rates.values()]
-    window = window_of(records, threshold) if len(by_cell(records)) == 1 else None
-    single = 2 * sum(len(found) == 1 for found in scores) > len(scores) >= FEW
+    told = len(by_cell(records)) == 1 and len(rates) >= FEWEST_RATES
+    window = window_of(records, threshold) if told else None
+    single = 2 * sum(len(found) == 1 for found in scores) > len(scores)
     return LRSeries(
         label=label,
         look=look,

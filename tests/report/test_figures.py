@@ -123,6 +123,12 @@ def test_a_label_looks_the_same_in_all_panels() -> None:
     assert Runs.of(runs, "").some(runs[-2:]).looks["less"].line != "-"
 
 
+def test_two_learning_rates_tell_no_window() -> None:
+    few, enough = (lr_figure([("a", records_of(lrs=LRS[:count]))], "", "").series[0] for count in (2, 3))
+    assert (few.window, few.success) == (None, None)
+    assert enough.window is not None
+
+
 def test_no_line_joins_learning_rates_far_apart() -> None:
     assert near([1, 2, 4, 40, 80], 5) == [slice(0, 3), slice(3, 5)]
     runs = [*records_of(lrs=(1e-4, 2e-4, 1e-2, 2e-2))]
