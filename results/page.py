@@ -30,6 +30,8 @@ CHANGED = " ("
 WORDS = ("supported", "contradicted", "open")
 ALSO = {"map": ("lr",)}
 """Kinds of figures that show what lies behind a study's own."""
+NAMED = 4
+"""Models that are named where they are missing; more are counted."""
 FAITHFUL = ("desk", "laptop")
 """The scales of which one is to be the miniature of the other."""
 
@@ -63,7 +65,10 @@ class Kept:
         whole, cells = self.evidence.cells(self.evidence.models)
         if not missing and done == total and not few and whole == cells:
             return ""
-        return f"under way, {done} runs so far" + (f", none of {', '.join(missing)}" if missing else "")
+        absent = (
+            "; ".join(missing) if len(missing) <= NAMED else f"{len(missing)} of its {len(self.evidence.models)} models"
+        )
+        return f"under way, {done} runs so far" + (f", none of {absent}" if missing else "")
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
