@@ -4,11 +4,10 @@ from collections.abc import Mapping, Sequence
 from itertools import combinations
 from typing import NamedTuple
 
+from recollect.claims.judge import SURE
 from recollect.studies.models import ATTENTION, DELTANET, HYENA, MAMBA
 from recollect.studies.table2 import NO_CONV, conv_on
 from recollect.window import Window, surely_wider
-
-SURE = 0.95
 
 
 class Anchor(NamedTuple):
