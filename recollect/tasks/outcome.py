@@ -7,6 +7,8 @@ SOLVED = 0.99
 NEAR_FLOOR = 0.05
 NEAR_PLATEAU = 0.05
 BELOW = "below chance"
+OUTCOMES = ("solved", "diverged", "stuck", "guessing", BELOW, "partial")
+"""How they begin: where a run is stuck, the plateau follows."""
 
 
 def outcome(

@@ -75,6 +75,20 @@ def test_a_yaml_file_overrides_the_protocol_and_the_line_overrides_it(
     assert (spec["task"]["length"], spec["train"]["lr"]) == (12, 1e-3)
 
 
+@pytest.mark.parametrize(
+    ("words", "nearest"),
+    [(("--outcome", "solvd"), "solved"), (("--mixer", "mambaa"), "mamba"), (("--task", "mqra"), "mqar")],
+)
+def test_runs_are_looked_for_by_names_that_exist(
+    capsys: pytest.CaptureFixture[str], words: tuple[str, str], nearest: str
+) -> None:
+    call(capsys, *TRAIN)
+    code, out, err = call(capsys, "list", "runs", *words)
+    assert (code, out) == (2, "")
+    assert err == f"recollect: {words[0]}: unknown name '{words[1]}'; did you mean '{nearest}'?\n"
+    assert "none of the 1 runs is like that" in call(capsys, "list", "runs", words[0], nearest, "--seed", "99")[2]
+
+
 def test_looking_things_up(capsys: pytest.CaptureFixture[str]) -> None:
     ids = [json.loads(call(capsys, *TRAIN, "--seed", seed, "--json")[1])["id"] for seed in ("1", "2")]
     assert ids[0] in call(capsys, "list", "runs")[1]

@@ -7,7 +7,10 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.options import whole
+from recollect.errors import unknown
+from recollect.spec import MIXERS, TASKS
 from recollect.store import Line
+from recollect.tasks.outcome import OUTCOMES
 
 
 @Parameter(name="*")
@@ -31,7 +34,20 @@ class Chosen:
     def among(self, lines: Sequence[Line]) -> list[Line]:
         """The lines of the runs that pass; those of the study are known beforehand."""
         found = [line for line in lines if self.passes(line)]
+        if not found:
+            self.check(lines)
         return found if self.last is None else found[max(0, len(found) - self.last) :]
+
+    def check(self, lines: Sequence[Line]) -> None:
+        """Refuse names that neither we nor these runs know; an outcome may be cut short."""
+        mixers = [name for line in lines for name in (line.mixer, *line.mixer.split("+"))]
+        known = {"task": [*TASKS, *(line.task for line in lines)], "mixer": [*MIXERS, *mixers]}
+        for name, names in known.items():
+            if (given := getattr(self, name)) is not None and given not in names:
+                raise unknown(f"--{name}", given, names)
+        outcomes = [*OUTCOMES, *(line.outcome for line in lines)]
+        if self.outcome and not any(one.startswith(self.outcome) for one in outcomes):
+            raise unknown("--outcome", self.outcome, outcomes)
 
     def passes(self, line: Line) -> bool:
         """Whether a run passes every filter that is given."""
