@@ -171,7 +171,7 @@ def run(
     if designed == "window":
         if probe:
             raise BadInput("--probe: a search does not look inside; add --design best or --design every")
-        return search(order, what.tuned(chosen, max_runs))
+        return search(order, what.tuned(chosen if shard else what.cases, max_runs), chosen)
     watch = watch_of([case.spec for case in chosen], inside, diagnostics)
     return train(order, chosen, designed, limit, watch)
 
@@ -228,10 +228,12 @@ def after_shards(part: Shard, store: Path) -> str:
     return f"shard {part}, in {part.store(store)}; after the last: {merge}, then the same command without --shard"
 
 
-def search(order: Order, cells: Cells) -> int:
-    """The same by search: the cells' windows, then the seeds at their best rates."""
+def search(order: Order, every: Cells, chosen: list[Case]) -> int:
+    """The same by search: the windows of the cells that were chosen, then the seeds at their best rates."""
+    names = {case.spec.cell for case in chosen}
+    cells = [(label, cell) for label, cell in every if cell.spec.cell in names]
     what, how, specs = order.what, order.how, [cell.spec for _, cell in cells]
-    searching = Searching(what.name, what.scale, cells, whole=True)
+    searching = Searching(what.name, what.scale, cells, whole=True, every=every)
     known = stored(order.store, searching)
     if order.dry_run:
         from recollect.cli.display.dry import report_search

@@ -220,6 +220,11 @@ class TrainSpec(Frozen):
         kinds = ("lr", "fixed_lr", "decay")
         return tuple(r for r in ROLES if [getattr(self, f"{kind}_{r}") for kind in kinds] != [1.0, None, None])
 
+    @property
+    def is_by_role(self) -> bool:
+        """Whether what a parameter is decides how it is trained: a model may lack what is asked for."""
+        return bool(self.groups) or self.optimiser == "muon"
+
     def group(self, role: Role) -> tuple[float, float | None]:
         """The factor on the rate of a group, and its weight decay where it has its own."""
         if role not in ROLES:

@@ -20,24 +20,28 @@ Cells = Sequence[tuple[str, Cell]]
 
 @dataclass(frozen=True)
 class Searching:
-    """Cells under their labels, and the study and scale that their runs belong to; `whole`: and no other runs do."""
+    """Cells under their labels, and the study and scale that their runs belong to; `whole`: and no other runs do.
+
+    `every` are all cells of the study, in its order, where only some are searched now.
+    """
 
     study: str
     scale: str
     cells: Cells
     whole: bool = False
+    every: Cells = ()
 
     @cached_property
     def by_cell(self) -> Mapping[str, tuple[str, Cell]]:
         """Cell -> its label and planner."""
-        return {cell.spec.cell: (label, cell) for label, cell in self.cells}
+        return {cell.spec.cell: (label, cell) for label, cell in self.every or self.cells}
 
     def finished(self, store: Store) -> list[Record]:
         """All finished runs of the cells."""
         return [run for run in store.records(status=DONE) if run.cell in self.by_cell]
 
     def known(self, finished: Sequence[Record]) -> list[Record]:
-        """Those on which the cells rest."""
+        """Those on which the cells that are searched rest."""
         return [run for _, cell in self.cells for run in cell.known(finished)]
 
     def most(self, finished: Sequence[Record]) -> int:
@@ -55,7 +59,8 @@ class Searching:
 
     def _link(self, store: Store) -> None:
         """Say which runs the cells rest on; of a whole study also those that raised or were stopped, and no others."""
-        runs = self.known(self.finished(store))
+        finished = self.finished(store)
+        runs = [run for _, cell in self.by_cell.values() for run in cell.known(finished)]
         if self.whole:
             linked = store.labels(self.study, self.scale)
             runs += [run for run in store.records(study=self.study) if run.id in linked and not run.is_done]

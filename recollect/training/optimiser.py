@@ -146,7 +146,7 @@ def fused(model: Learner) -> dict[Tensor, list[int]]:
 
 def check_groups(spec: RunSpec) -> None:
     """Refuse a rate or decay of a group that the model lacks, and Muon where there is nothing for it."""
-    if not spec.train.groups and spec.train.optimiser != MUON:
+    if not spec.train.is_by_role:
         return
     there = set(roles(outline(spec)).values())
     for role in spec.train.groups:

@@ -36,7 +36,7 @@ class ComparedCell:
 
     def next(self, finished: Sequence[Record], under_way: Sequence[RunSpec]) -> list[RunSpec]:
         """The runs of the short search; then, once the reference is known, what that comparison calls for."""
-        if not self.short.is_searched(finished, under_way):
+        if not self.short.is_searched(finished, []):
             return self.short.first.next(finished, under_way)
         if not self.reference.is_searched(finished, under_way):
             return []

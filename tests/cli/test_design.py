@@ -85,6 +85,27 @@ def test_what_was_changed_is_in_the_name_and_stands_apart(capsys: Capsys) -> Non
         assert {run.spec.task.model_dump()["vocabulary"] for _, run in found} == {word}
 
 
+def test_only_some_cells_searched_leave_the_others_in_the_study(capsys: Capsys) -> None:
+    words = (*STUDY, "--design", "window", "--mixers", "attention,mamba", "--seeds", "0", "--max-runs")
+    assert call(capsys, *words, "1")[0] == 0
+    code, _, err = call(capsys, *words, "2", "--only", "mamba")
+    assert (code, "in 1 cell" in err) == (0, True)
+    found = Contents(Store(Path("recollect.db"))).labelled("fig1", "smoke (attention,mamba; seeds 0; by search)")
+    assert [label for label, _ in found] == ["attention"] * 2 + ["mamba"] * 3
+    assert call(capsys, *words, "2", "--only", "attention")[0] == 0
+    found = Contents(Store(Path("recollect.db"))).labelled("fig1", "smoke (attention,mamba; seeds 0; by search)")
+    assert [label for label, _ in found] == ["attention"] * 3 + ["mamba"] * 3, "in the study's order"
+
+
+def test_the_best_rates_seeds_are_counted_alone_where_the_store_has_more(capsys: Capsys) -> None:
+    words = (*STUDY, "--mixers", "attention", "--seeds", "0", "7", "--lrs", "1e-3", "1e-2")
+    assert call(capsys, *words, "--design", "every")[0] == 0
+    code, out, err = call(capsys, *words, "--design", "best")
+    assert code == 0
+    assert "3 runs, 3 done" in err
+    assert "3 runs, 3 of them done before" in out
+
+
 def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) -> None:
     code, out, _ = call(capsys, *WORDS, "--dry-run")
     assert code == 0
@@ -139,3 +160,5 @@ def test_compared_cells_get_more_runs_only_where_they_may_be_wider(capsys: Capsy
     counts = Counter(label for label, run in found if run.tells == WINDOW)
     assert counts == dict.fromkeys(labels, 12), "nothing is learned in two steps, so nothing is wider"
     assert Counter(label for label, run in found if run.tells == ACCURACY) == dict.fromkeys(labels, 1)
+    out = call(capsys, *words, "--set", "train.steps=2", "--seeds", "0", "--only", "mimetic", "--dry-run")[1]
+    assert "at most 25 runs in 1 cells, 13 done" in out, "chosen alone, a cell is searched as among the others"

@@ -55,6 +55,16 @@ def test_a_window_that_may_be_wider_is_looked_at_longer() -> None:
     assert USUAL < len(searched(runs)) <= LONG
 
 
+def test_a_longer_look_keeps_every_worker_busy() -> None:
+    cell, both = planners()
+    runs = play(both, WIDER)
+    plain = [run for run in runs if run.cell == PLAIN.cell]
+    known = [*plain, *searched(runs)[:USUAL]]
+    alone = Searches((cell,), at_once=2)
+    assert len(alone.next(known, [])) == len({spec.id for spec in alone.next(known, [])}) == 2
+    assert len(alone.next(known, alone.next(known, [])[:1])) == 1
+
+
 def test_the_seeds_come_last_at_the_best_rate_once_the_reference_is_known() -> None:
     cell, both = planners()
     runs = play(both, WIDER)

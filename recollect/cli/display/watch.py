@@ -9,7 +9,7 @@ from recollect.cli.display.board import Board, show
 from recollect.cli.display.console import tell
 from recollect.spec import ForeignOptions, ForeignTaskOptions, RunSpec
 from recollect.spec.watch import Watch
-from recollect.store import Store
+from recollect.store import DONE, Store
 from recollect.studies import Case, Design
 from recollect.sweep import RETRIES, Grid, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
@@ -52,7 +52,7 @@ def refuse(specs: Sequence[RunSpec]) -> None:
 def is_doubtful(spec: RunSpec) -> bool:
     """Whether it takes torch to know that a spec can be trained."""
     brought = any(isinstance(part, FOREIGN) for part in (spec.task, *spec.model.mixers))
-    return brought or bool(spec.train.groups) or spec.train.optimiser == "muon"
+    return brought or spec.train.is_by_role
 
 
 def train_cases(
@@ -66,9 +66,11 @@ def train_cases(
     also: Sequence[Listener] = (),
 ) -> int:
     """Train what is to do of what was chosen, heard by others too; the number of runs that raised or were lost."""
-    done, specs = len(chosen) - len(todo), [case.spec for case in chosen]
+    done, specs, total = len(chosen) - len(todo), [case.spec for case in chosen], None
     best = BestRate(specs) if design == "best" else None
-    total = best.count() if best else None
+    if best:  # a store may have more than it wants
+        total, ahead = best.count(), {case.spec.id for case in todo}
+        done = total - len(best.left([run for run in store.records(status=DONE) if run.id not in ahead]))
     board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES, total=total)
     scale = f" at scale {what.scale}" if what.scale else ""
     with watched(board, store, f"{what.name}{scale}: {board.total} runs, {board.before} done") as hear:
