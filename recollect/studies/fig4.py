@@ -12,7 +12,7 @@ STUDY = Study(
     models=pick(*SIX),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 1, 2)),
-        "laptop": replace(LAPTOP, shapes=shapes((32, 48, 64), 1, 2), without=(BASED, H3, RWKV4), design="best"),
+        "laptop": replace(LAPTOP, shapes=shapes((16, 32, 48, 64), 1, 2), without=(BASED, H3, RWKV4), design="best"),
         "desk": replace(DESK, lrs=rates(-3, -2, 2), shapes=shapes((64, 128), 1, 2), design="best"),
         "paper": replace(
             PAPER,
@@ -20,5 +20,5 @@ STUDY = Study(
             shapes=shapes(WIDTHS, 1, 2),
         ),
     },
-    minutes={"laptop": 36, "desk": 1200},
+    minutes={"laptop": 45, "desk": 1200},
 )
