@@ -8,15 +8,19 @@ What no run can say, such as what was done about a contradiction, stands in rema
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 
 import pandas as pd
 import yaml
 
-from recollect.claims import CLAIMS, Evidence, Verdict, ledger
+from recollect.claims import CLAIMS, OWN, Evidence, Verdict, ledger
+from recollect.cli.display.effects import HEADS, effects_lines
 from recollect.cli.display.words import decades, edge
 from recollect.report import draw_figure, save
 from recollect.report.cells import CellRow, cell_rows
+from recollect.report.effects import study_effects
+from recollect.report.kind import Runs
 from recollect.report.tables import markdown, window_text
 from recollect.store import WINDOW, Contents, Store
 from recollect.studies import SCALES, STUDIES, Study
@@ -72,8 +76,9 @@ class Kept:
 
     @cached_property
     def verdicts(self) -> list[Verdict]:
-        """The claims on it, judged."""
-        return [v for v in ledger(self.contents, studies=[self.study]) if v.evidence.scale == self.scale]
+        """The claims on it, the paper's and our own, judged."""
+        found = [v for claims in (CLAIMS, OWN) for v in ledger(self.contents, studies=[self.study], claims=claims)]
+        return [verdict for verdict in found if verdict.evidence.scale == self.scale]
 
 
 def kept(folder: Path = HERE) -> list[Kept]:
@@ -98,13 +103,19 @@ def document(parts: Sequence[Kept], pictures: Path) -> str:
 def _ledger(parts: Sequence[Kept]) -> Iterator[str]:
     """Every claim in a line, with its verdict at each scale; then how many of each."""
     scales = list(dict.fromkeys(part.scale for part in parts))
-    found = {(v.claim.number, part.scale): v.finding.word for part in parts for v in part.verdicts}
+    found = {(v.claim.mark, part.scale): v.finding.word for part in parts for v in part.verdicts}
     yield "## The ledger"
     yield "\n".join(
         f"- `recollect claims --store {_from_root(path)}`" for path in dict.fromkeys(p.store for p in parts)
     )
-    rows = [[n, claim.statement, *(found.get((n, at), "not run") for at in scales)] for n, claim in CLAIMS.items()]
-    counts = [["", word, *(sum(found.get((n, at)) == word for n in CLAIMS) for at in scales)] for word in WORDS]
+    words = {
+        claim.mark: [claim.statement, *(found.get((claim.mark, at), "not run") for at in scales)]
+        for claim in CLAIMS.values()
+    }
+    counts = [
+        ["", word, *(str(sum(found.get((mark, at)) == word for mark in words)) for at in scales)] for word in WORDS
+    ]
+    rows = [[mark, *line] for mark, line in words.items()]
     yield markdown(pd.DataFrame(rows + counts, columns=pd.Index(["", "claim", *scales])))
 
 
@@ -142,7 +153,7 @@ def _anchored(row: CellRow | None) -> str:
 
 def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[str, str]) -> Iterator[str]:
     """Its question, at each scale a picture and the verdicts, and what is open and would be settled how."""
-    claims = [claim for claim in CLAIMS.values() if claim.study == study.name]
+    claims = [claim for claim in (*CLAIMS.values(), *OWN.values()) if claim.study == study.name]
     if not parts and not claims:
         return
     yield f"## {study.name}: {study.title}"
@@ -154,7 +165,8 @@ def _study(study: Study, parts: Sequence[Kept], pictures: Path, remarks: dict[st
         kinds = (study.figure, *ALSO.get(study.name, ()))
         yield from (_picture(study, part, pictures, kind) for kind in kinds)
         yield _windows(part) if "lr" in kinds else ""
-        yield "\n".join(_line(verdict) for verdict in part.verdicts)
+        yield _effects(part) if "effects" in kinds else ""
+        yield "\n".join(_line(verdict) for verdict in part.verdicts if _is_told(verdict))
     yield remarks.get(study.name, "")
     waiting: dict[str, list[str]] = {}
     for claim in claims:
@@ -181,10 +193,27 @@ def _windows(part: Kept) -> str:
     return markdown(pd.DataFrame(rows, columns=pd.Index(heads)))
 
 
+def _effects(part: Kept) -> str:
+    """What every switch does to a window."""
+    runs = Runs.of(part.contents.labelled(part.study, part.scale), part.scale)
+    told = "P is the probability that a change is above zero."
+    tables = {title: effects_lines(study_effects(found)) for title, found in runs.by_size().items()}
+    drawn = [
+        [title, markdown(pd.DataFrame(rows, columns=pd.Index(["cell", *HEADS])))] for title, rows in tables.items()
+    ]
+    return "\n\n".join(text.strip() for text in (*chain(*drawn), told) if text)
+
+
+def _is_told(verdict: Verdict) -> bool:
+    """Whether there is more to say of it than that it waits: the paper's claims are told in any case."""
+    return not (verdict.claim.ours and verdict.finding.lacking)
+
+
 def _line(verdict: Verdict) -> str:
     """A claim, what the paper has for it, and the verdict."""
     claim, found = verdict.claim, verdict.finding
-    said = f"- Claim {claim.number}: {claim.statement} Paper: {claim.paper} ({claim.where})."
+    paper = "." if claim.ours else f" Paper: {claim.paper} ({claim.where})."
+    said = f"- Claim {claim.mark}: {claim.statement}{paper}"
     return f"{said} **{found.word}** by rule {claim.version}: {found.numbers}"
 
 

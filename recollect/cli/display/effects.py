@@ -27,18 +27,26 @@ def at_best(found: Found) -> float:
 
 
 def effects_table(value: EffectsFigure) -> Table:
-    """A line a cell; P is the probability that it is above zero."""
+    """The lines of all cells, for the terminal."""
     out = Table(Column("cell", min_width=12), *HEADS, box=None, pad_edge=False, padding=(0, 1))
-    for row in (row for part in value.parts.values() for row in part):
-        w, done = row.window, row.effect
-        hole = f", {w.failing:.2f} of it fail" if w.holes else ""
-        cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}{hole}", decades(w.width))
-        if done is None:
-            out.add_row(*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
-            continue
-        lost = f"{row.accuracy:.1%} ({0.0 - done.loss:+.1%})"
-        out.add_row(*cells, *_told(done.widening), *_told(done.shift), lost, row.against)
+    for line in effects_lines(value):
+        out.add_row(*line)
     return out
+
+
+def effects_lines(value: EffectsFigure) -> list[tuple[str, ...]]:
+    """A line a cell: its label, then what HEADS name; P is the probability that it is above zero."""
+    return [_line(row) for part in value.parts.values() for row in part]
+
+
+def _line(row: EffectRow) -> tuple[str, ...]:
+    w, done = row.window, row.effect
+    hole = f", {w.failing:.2f} of it fail" if w.holes else ""
+    cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}{hole}", decades(w.width))
+    if done is None:
+        return (*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
+    lost = f"{row.accuracy:.1%} ({0.0 - done.loss:+.1%})"
+    return (*cells, *_told(done.widening), *_told(done.shift), lost, row.against)
 
 
 def rate(edge: Estimate | None) -> str:
