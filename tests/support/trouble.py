@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 
 class Trouble(nn.Module):
-    """A running mean; its fifth call in training raises, exits or kills its process; every call may take its time."""
+    """A running mean; its fifth call in training raises, exits, waits or kills; every call may take its time."""
 
     def __init__(self, d_model: int, kind: str = "none", marker: str = "", seconds: float = 0.0) -> None:
         super().__init__()
@@ -26,10 +26,13 @@ class Trouble(nn.Module):
         return y
 
     def act(self) -> None:
-        """What the kind says; `kill once` only where its marker is not there yet."""
+        """What the kind says: `kill once` where its marker is not there, `wait` while `hold` is beside this file."""
         match self.kind:
             case "raise":
                 raise RuntimeError("trouble in mid-training")
+            case "wait":
+                while Path(__file__).with_name("hold").exists():
+                    time.sleep(0.01)
             case "exit":
                 sys.exit(3)
             case "kill":

@@ -238,8 +238,8 @@ def test_a_ray_node_that_dies_takes_no_run_with_it(ray_cluster: RayCluster, tmp_
 
 YAML = """
 task: {name: mqar, vocab_size: 20, length: 8, n_pairs: 2, validation_rows: 40, test_rows: 40}
-mixer: {name: trouble.py:Trouble, seconds: 0.03}
-lr: {log: [1e-3, 1e-2], n: 2}
+mixer: [{name: trouble.py:Trouble, kind: none}, {name: trouble.py:Trouble, kind: wait}]
+lr: 1e-3
 model: {d_model: 8, n_layers: 1}
 train: {steps: 12, batch_size: 8, eval_every: 4, stop_accuracy: null}
 seed: [1, 2, 3]
@@ -258,13 +258,14 @@ def test_ctrl_c_ends_cleanly_and_the_same_sweep_goes_on_to_the_same_results(
 ) -> None:
     (tmp_path / "sweep.yaml").write_text(YAML)
     (tmp_path / "trouble.py").write_text(TROUBLE.read_text())
+    (tmp_path / "hold").touch()  # three runs end, the others wait: the sweep cannot be over before the signal comes
     where, share = [], ["--cpus-per-run", "0.5", "--gpus-per-run", "0.5"]
     if name == "ray":  # two runs share the one GPU
         where = ["--address", request.getfixturevalue("ray_cluster").address, *share]
     words = [sys.executable, "-m", "recollect", "run", "sweep.yaml", "--executor", name, *where]
     mark = {**os.environ, "RECOLLECT_MARK": str(tmp_path)}
     process = subprocess.Popen(words, cwd=tmp_path, env=mark, stderr=subprocess.PIPE, text=True, preexec_fn=hear_ctrl_c)
-    wait_for(tmp_path / "recollect.db", {"done": 2, "running": 1})
+    wait_for(tmp_path / "recollect.db", {"done": 3, "running": 1})
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=60)
     assert process.returncode == 130
@@ -272,6 +273,7 @@ def test_ctrl_c_ends_cleanly_and_the_same_sweep_goes_on_to_the_same_results(
     assert "go on with: recollect run sweep.yaml" in errors
     assert set(statuses(tmp_path / "recollect.db")) == {"done", "pending"}
     assert processes_with(str(tmp_path)) == []
+    (tmp_path / "hold").unlink()
     store, specs = Store(tmp_path / "recollect.db"), [case.spec for case in read_sweep(tmp_path / "sweep.yaml").cases]
     sweep(Grid(specs), Inline(), store)
     found = {record.id: record.result for record in store.records(status="done", curves=True)}
@@ -285,7 +287,9 @@ def test_ctrl_c_ends_cleanly_and_the_same_sweep_goes_on_to_the_same_results(
 def test_the_same_yaml_gives_the_same_results_on_two_ray_nodes_as_on_local_workers(
     ray_cluster: RayCluster, tmp_path: Path
 ) -> None:
-    (tmp_path / "sweep.yaml").write_text(YAML.replace("trouble.py:Trouble, seconds: 0.03", "mamba"))
+    (tmp_path / "sweep.yaml").write_text(
+        YAML.replace("trouble.py:Trouble, kind: none", "mamba").replace("trouble.py:Trouble, kind: wait", "attention")
+    )
     results = []
     for name, where in (("local", []), ("ray", ["--address", ray_cluster.address])):
         words = ["run", "sweep.yaml", "--executor", name, *where, "--store", f"{name}.db"]
@@ -311,10 +315,13 @@ def statuses(file: Path) -> dict[str, int]:
 
 
 def wait_for(file: Path, at_least: dict[str, int]) -> None:
-    """Until a store says so."""
+    """Until a store says so; two minutes are enough on any machine."""
+    end = time.monotonic() + 120
     while not file.exists() or not file.stat().st_size:
+        assert time.monotonic() < end, "no store"
         time.sleep(0.05)
-    while any(statuses(file).get(status, 0) < count for status, count in at_least.items()):
+    while any((found := statuses(file)).get(status, 0) < count for status, count in at_least.items()):
+        assert time.monotonic() < end, found
         time.sleep(0.05)
 
 
