@@ -36,6 +36,7 @@ from recollect.sweep.files import Sweep, read_sweep
 from recollect.sweep.searching import Cells, Searching, stored
 from recollect.sweep.shards import Shard
 from recollect.training.costs import check_memory
+from recollect.window import ComparedCell
 from recollect.window.best import BestRate
 from recollect.window.tuned import MOST, USUAL
 
@@ -229,8 +230,14 @@ def after_shards(part: Shard, store: Path) -> str:
 
 
 def search(order: Order, every: Cells, chosen: list[Case]) -> int:
-    """The same by search: the windows of the cells that were chosen, then the seeds at their best rates."""
+    """The same by search: the windows of the cells that were chosen, then the seeds at their best rates.
+
+    What a chosen cell is compared with comes along: without it, how long to search and what it changes are not known.
+    """
     names = {case.spec.cell for case in chosen}
+    names |= {
+        cell.reference.spec.cell for _, cell in every if isinstance(cell, ComparedCell) and cell.spec.cell in names
+    }
     cells = [(label, cell) for label, cell in every if cell.spec.cell in names]
     what, how, specs = order.what, order.how, [cell.spec for _, cell in cells]
     searching = Searching(what.name, what.scale, cells, whole=True, every=every)

@@ -161,4 +161,23 @@ def test_compared_cells_get_more_runs_only_where_they_may_be_wider(capsys: Capsy
     assert counts == dict.fromkeys(labels, 12), "nothing is learned in two steps, so nothing is wider"
     assert Counter(label for label, run in found if run.tells == ACCURACY) == dict.fromkeys(labels, 1)
     out = call(capsys, *words, "--set", "train.steps=2", "--seeds", "0", "--only", "mimetic", "--dry-run")[1]
-    assert "at most 25 runs in 1 cells, 13 done" in out, "chosen alone, a cell is searched as among the others"
+    assert "at most 50 runs in 2 cells, 26 done" in out, "chosen alone, a cell is searched as among the others"
+
+
+def test_what_a_chosen_cell_is_compared_with_comes_along(capsys: Capsys) -> None:
+    words = (
+        "run",
+        "remedies",
+        "--scale",
+        "smoke",
+        "--executor",
+        "inline",
+        "--design",
+        "window",
+        "--only",
+        "mamba, Muon",
+    )
+    assert call(capsys, *words, "--set", "train.steps=2", "--seeds", "0")[0] == 0
+    (_, name) = Store(Path("recollect.db")).studies()[0]
+    found = Contents(Store(Path("recollect.db"))).labelled("remedies", name)
+    assert Counter(label for label, _ in found) == {"mamba, as it is": 13, "mamba, Muon": 13}, "with their seeds"
