@@ -193,7 +193,7 @@ def train(order: Order, chosen: list[Case], design: Design, limit: int | None, w
             plan, cells = BestRate([case.spec for case in chosen]), order.what.tuned(chosen, None)
             known = stored(order.store, Searching(order.what.name, order.what.scale, cells))
             ahead = {spec.id for spec in plan.left(known)}
-            count, todo = plan.count(), [case for case in chosen if case.spec.id in ahead]
+            count, todo = plan.count(known), [case for case in chosen if case.spec.id in ahead]
         report(order.what, chosen, todo, order.store, how.at_once(specs), count)
         return 0
     check_memory(specs, how.force)

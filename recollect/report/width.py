@@ -10,10 +10,9 @@ from recollect.report.axes import draw_floors, legend, near
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.note import floors
 from recollect.report.style import INK, Look
-from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Record
 from recollect.window.reading import grouped
-from recollect.window.select import Choice, Labelled, Select, by_cell, by_label, choose
+from recollect.window.select import Choice, Labelled, Select, by_cell, by_label, choose, zoologys
 
 FAR = 2.9
 """The ratio of two widths across which no line is drawn."""
@@ -68,9 +67,8 @@ def _column(task: str, runs: Runs) -> WidthColumn:
 
 
 def _series(label: str, look: Look, records: Sequence[Record], select: Select) -> WidthSeries:
-    zoologys = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
-    whole = {record.spec.train.lr for record in zoologys} == set(ZOOLOGY.lrs)
-    coarse = _points(zoologys, select) if whole and len(zoologys) < len(records) else {}
+    theirs = zoologys(records)
+    coarse = _points(theirs, select) if len(theirs) < len(records) else {}
     return WidthSeries(label, look, _points(records, select), coarse)
 
 

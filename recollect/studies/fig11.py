@@ -5,12 +5,9 @@ from dataclasses import replace
 from recollect.studies import fig2
 from recollect.studies.models import SIX
 
-SCALES = fig2.STUDY.scales
-
 STUDY = replace(
     fig2.STUDY,
     title="Accuracy against width, two layers, all models",
     models=fig2.with_replication(*SIX),
-    scales={**SCALES, **{name: replace(SCALES[name], design="best") for name in ("laptop", "desk")}},
     minutes={"laptop": 85, "desk": 1400},
 )

@@ -29,9 +29,9 @@ STUDY = Study(
     models=with_replication(ATTENTION, HYENA, MAMBA),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 2)),
-        "laptop": replace(LAPTOP, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((16, 32, 64), 2)),
-        "desk": replace(DESK, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((64, 128), 2)),
+        "laptop": replace(LAPTOP, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((16, 32, 64), 2), design="best"),
+        "desk": replace(DESK, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((64, 128), 2), design="best"),
         "paper": replace(PAPER, lrs=finer(*PAPER.lrs)),
     },
-    minutes={"laptop": 140, "desk": 1400},
+    minutes={"laptop": 65, "desk": 700},
 )

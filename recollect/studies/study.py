@@ -2,7 +2,7 @@
 
 import itertools
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
@@ -12,6 +12,7 @@ from recollect.spec.compose import make_spec
 from recollect.spec.protocols import PROTOCOLS, Fields
 from recollect.spec.sources import is_code
 from recollect.studies.words import Measures, differences, measure
+from recollect.window.best import grids
 from recollect.window.tuned import LONG, MOST, USUAL
 
 SCALES = ("smoke", "laptop", "desk", "paper")
@@ -63,11 +64,13 @@ class Variant:
         return self.mixer.split(",") if "," in self.mixer else self.mixer
 
 
-def runs_of(design: Design, lrs: int, seeds: int, most: int = MOST) -> tuple[int, int]:
-    """How many runs a cell with so many learning rates and seeds gets by a design, usually and at most."""
+def runs_of(design: Design, lrs: Collection[float], seeds: int, most: int = MOST) -> tuple[int, int]:
+    """How many runs a cell with these learning rates and so many seeds gets by a design, usually and at most."""
     if design == "window":
         return USUAL + seeds, most + seeds
-    return (lrs * seeds if design == "every" else lrs + seeds - 1,) * 2
+    if design == "every":
+        return (len(lrs) * seeds,) * 2
+    return len(lrs) + seeds - 1, len(lrs) + grids(lrs) * (seeds - 1)
 
 
 @dataclass(frozen=True)
@@ -193,9 +196,9 @@ class Study:
     def runs(self, scale: str) -> tuple[int, int]:
         """How many runs it takes at a scale, by the scale's own design, usually and at most."""
         found = self._scale(scale)
-        axes = [(len(self.lrs(cell.label, found)), len(found.seeds)) for cell in self.cells(scale)]
+        rates = [self.lrs(cell.label, found) for cell in self.cells(scale)]
         most = LONG if self.against else MOST
-        low, high = zip(*(runs_of(found.design, *sizes, most) for sizes in axes), strict=True)
+        low, high = zip(*(runs_of(found.design, lrs, len(found.seeds), most) for lrs in rates), strict=True)
         return sum(low), sum(high)
 
     def sized(self, scale: str, changes: Changes) -> Scale:

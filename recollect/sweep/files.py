@@ -69,7 +69,7 @@ class Sweep:
         cells = grouped((case.spec.cell, case.spec) for case in self.cases).values()
         axes = [({spec.train.lr for spec in specs}, {spec.seed for spec in specs}) for specs in cells]
         most = LONG if any(case.against for case in self.cases) else MOST_OF_CELL
-        low, high = zip(*(runs_of(design, len(lrs), len(seeds), most) for lrs, seeds in axes), strict=True)
+        low, high = zip(*(runs_of(design, lrs, len(seeds), most) for lrs, seeds in axes), strict=True)
         return sum(low), sum(high)
 
     def tuned(self, cases: Sequence[Case], most: int | None) -> list[tuple[str, Cell]]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal
 
+from recollect.spec.protocols import ZOOLOGY
 from recollect.store import ACCURACY, WINDOW, Record
 from recollect.window import THRESHOLD, Reading, Window, measure, readings
 from recollect.window.reading import grouped
@@ -110,6 +111,12 @@ def choose(records: Sequence[Record], select: Select = "validation") -> Choice |
     seeds, accuracies = tuple(run.spec.seed for run in runs), tuple(accuracy(run) for run in runs)
     rows: Select = "validation" if is_searched(runs) else select
     return Choice(runs[0].cell, lr, rows, seeds, accuracies)
+
+
+def zoologys(records: Sequence[Record]) -> list[Record]:
+    """The runs at Zoology's four learning rates, what its grid would have found; none where one is missing."""
+    found = [record for record in records if record.spec.train.lr in ZOOLOGY.lrs]
+    return found if {record.spec.train.lr for record in found} == set(ZOOLOGY.lrs) else []
 
 
 def narrowest(records: Sequence[Record], select: Select = "validation") -> list[Record]:

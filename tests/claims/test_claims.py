@@ -13,6 +13,7 @@ import pytest
 from recollect.claims import CLAIMS, Evidence, ledger
 from recollect.cli import main
 from recollect.spec import RunSpec
+from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Contents, Record, Store
 from recollect.studies import STUDIES, Changes, Study
 from tests.support.invented import record_of
@@ -308,6 +309,17 @@ def test_a_part_of_a_study_is_not_judged_as_the_whole(number: int) -> None:
         assert found.finding.word == "open"
         assert found.finding.numbers.endswith("cells have all their runs")
         assert found.settled_by == f"recollect run {claim.study} --scale laptop"
+
+
+def test_a_finer_grid_gains_nothing_on_one_seed_of_the_coarser() -> None:
+    whole = evidence(STUDIES["fig2"], lambda label, spec: 0.95 if spec.train.lr in (1e-3, 4.73151e-3) else 0.6)
+    assert CLAIMS[4].judge(whole).finding.word == "supported"
+    few = {
+        label: [r for r in runs if r.spec.seed == 42 or r.spec.train.lr not in ZOOLOGY.lrs]
+        for label, runs in whole.runs.items()
+    }
+    found = CLAIMS[4].judge(replace(whole, runs=few)).finding
+    assert (found.word, found.numbers) == ("open", "a cell lacks seeds at the best of Zoology's four learning rates")
 
 
 def test_changed_studies_are_judged_or_left_open_and_raise_nothing() -> None:

@@ -69,8 +69,10 @@ def train_cases(
     done, specs, total = len(chosen) - len(todo), [case.spec for case in chosen], None
     best = BestRate(specs) if design == "best" else None
     if best:  # a store may have more than it wants
-        total, ahead = best.count(), {case.spec.id for case in todo}
-        done = total - len(best.left([run for run in store.records(status=DONE) if run.id not in ahead]))
+        ahead = {case.spec.id for case in todo}
+        known = [run for run in store.records(status=DONE) if run.id not in ahead]
+        total = best.count(known)
+        done = total - len(best.left(known))
     board = Board({case.spec.id: describe_case(case) for case in todo}, done, RETRIES, total=total)
     scale = f" at scale {what.scale}" if what.scale else ""
     with watched(board, store, f"{what.name}{scale}: {board.total} runs, {board.before} done") as hear:
