@@ -14,8 +14,8 @@
     train.steps: 500                        # nested or dotted
     seed: [42, 123]
 
-A list is a grid: every entry is tried with every entry of the other lists, the first field varying slowest. An entry
-that is itself a list is one value: `model.block: [[mixer, mamba]]`.
+A list is a grid: every entry is tried with every entry of the other lists, the first field varying slowest, a mixer's
+own options fastest. An entry that is itself a list is one value: `model.block: [[mixer, mamba]]`.
 """
 
 import inspect
