@@ -140,22 +140,23 @@ def _retrace(x: Array, dt: Array, A: Array, B: Array, h: Array, a: Array, start:
 
 
 @njit(error_model="numpy")
-def _backward_group(row: tuple[Array, ...], grads: tuple[Array, ...], work: tuple[Array, ...], c: int) -> None:
-    """The channels from c on of one row, from the last step to the first: fills dx, ddt and dD, adds to the others."""
+def _backward_group(
+    row: tuple[Array, ...], grads: tuple[Array, ...], work: tuple[Array, ...], end: int, c: int
+) -> None:
+    """The channels from c on of one row, from step `end` to the first: fills dx, ddt and dD, adds to the others."""
     x, dt, A, B, C, D, kept, dy = row
     dx, ddt, dA, dB, dC, dD = grads  # dA is (N, W); dB and dC are (L, N, W), still to be summed over their lanes
     h, a, g = work  # (STEPS + 1, N, W), (STEPS, N, W), and the gradient of the state, (N, W)
-    length, n_states = B.shape
     g[:] = 0
     dD_c = zeros_like(D)
-    for chunk in range(kept.shape[0] - 1, -1, -1):
-        start, stop = chunk * STEPS, min((chunk + 1) * STEPS, length)
+    for chunk in range((end - 1) // STEPS, -1, -1):
+        start, stop = chunk * STEPS, min((chunk + 1) * STEPS, end)
         h[0] = kept[chunk]
         _retrace(x, dt, A, B, h, a, start, stop, c)
         for t in range(stop - 1, start - 1, -1):
             x_t, dt_t, dy_t, i = lanes(x, (t, c)), lanes(dt, (t, c)), lanes(dy, (t, c)), t - start
             u, du, ddt_t = dt_t * x_t, zeros_like(D), zeros_like(D)
-            for n in range(n_states):
+            for n in range(B.shape[1]):
                 g_n = lanes(g, (n, 0)) + dy_t * C[t, n]  # of the state after the step
                 put(dB, (t, n, 0), lanes(dB, (t, n, 0)) + g_n * u)
                 put(dC, (t, n, 0), lanes(dC, (t, n, 0)) + dy_t * lanes(h, (i + 1, n, 0)))
@@ -180,15 +181,19 @@ def _forward_row(x: Array, dt: Array, A: Array, B: Array, C: Array, D: Array, y:
 
 @njit(cache=True, error_model="numpy")
 def _backward_row(row: tuple[Array, ...], grads: tuple[Array, ...]) -> None:
+    """From the last step that has a gradient: behind a row's last question there is none."""
     x, dt, A, B, C, D, kept, dy = row
     dx, ddt, dA, dB, dC, dD = grads
-    states = A.shape[1:]
+    states, end = A.shape[1:], len(dy)
+    while end and not dy[end - 1].any():
+        end -= 1
+    dx[end:], ddt[end:], dB[end:], dC[end:] = 0, 0, 0, 0
     work = np.empty((STEPS + 1, *states), x.dtype), np.empty((STEPS, *states), x.dtype), np.empty(states, x.dtype)
     in_lanes = np.zeros((len(B), *states), x.dtype), np.zeros((len(C), *states), x.dtype)
     for k in range(len(A)):
         group = (x, dt, A[k], B, C, D, kept[k], dy)
-        _backward_group(group, (dx, ddt, dA[k], *in_lanes, dD), work, k * WIDTH)
-    for t in range(len(B)):
+        _backward_group(group, (dx, ddt, dA[k], *in_lanes, dD), work, end, k * WIDTH)
+    for t in range(end):
         for n in range(states[0]):
             dB[t, n], dC[t, n] = total(lanes(in_lanes[0], (t, n, 0))), total(lanes(in_lanes[1], (t, n, 0)))
 

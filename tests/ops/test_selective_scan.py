@@ -53,11 +53,13 @@ def outputs_and_gradients(scan: Scan, inputs: list[Tensor]) -> list[Tensor]:
     return [y.detach(), *torch.autograd.grad((y * weights).sum(), inputs)]
 
 
-def assert_equal_to_the_loop(scan: Scan, inputs: list[Tensor]) -> None:
-    """Relative to the largest number of each result, as sums cancel."""
+def assert_equal_to_the_loop(scan: Scan, inputs: list[Tensor], seen: Tensor | float = 1.0) -> None:
+    """What is seen of it, relative to the largest number of each result, as sums cancel."""
     tolerance = TOLERANCE[inputs[0].dtype]
-    judged = outputs_and_gradients(selective_scan_loop, [v.detach().double().requires_grad_() for v in inputs])
-    for ours, judge in zip(outputs_and_gradients(scan, inputs), judged, strict=True):
+    copies = [v.detach().double().requires_grad_() for v in inputs]
+    judged = outputs_and_gradients(lambda *given: selective_scan_loop(*given) * seen, copies)
+    found = outputs_and_gradients(lambda *given: scan(*given) * seen, inputs)
+    for ours, judge in zip(found, judged, strict=True):
         assert ours.dtype == inputs[0].dtype
         torch.testing.assert_close(ours.double(), judge, rtol=0, atol=tolerance * judge.abs().max().item())
 
@@ -68,6 +70,14 @@ def assert_equal_to_the_loop(scan: Scan, inputs: list[Tensor]) -> None:
 @pytest.mark.parametrize("batch", [1, 3])
 def test_a_fast_form_equals_the_loop_with_gradients(scan: Scan, dtype: torch.dtype, length: int, batch: int) -> None:
     assert_equal_to_the_loop(scan, draw(batch, length, dtype=dtype))
+
+
+@fast_forms
+@pytest.mark.parametrize("ends", [(1, STEPS, 19), (0, STEPS + 1, 2 * STEPS)])
+def test_behind_the_last_question_of_a_row_there_is_no_gradient(scan: Scan, ends: tuple[int, ...]) -> None:
+    """Every row has its own; in one of them nothing is asked."""
+    asked = torch.arange(19) < torch.tensor(ends).unsqueeze(1)  # (B, L)
+    assert_equal_to_the_loop(scan, draw(3, 19), asked.unsqueeze(-1))
 
 
 @fast_forms
