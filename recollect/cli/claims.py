@@ -32,7 +32,7 @@ def claims(
 ) -> None:
     """Judge the paper's claims by the runs in the store: supported, contradicted or open; a tally at the end.
 
-    The rules were fixed before any run that they judge; a verdict holds for the scale and budget that it names.
+    A verdict holds for the scale and budget that it names, by the version of its rule (docs/decisions/0007-rules.md).
 
     For example:
 

@@ -17,7 +17,7 @@ def show(name: ProtocolName | None = None, /) -> None:
     Parameters
     ----------
     name
-        paper, paper-workshop, zoology or laptop.
+        Its name; without one they are listed.
     """
     if name is None:
         for protocol in PROTOCOLS.values():

@@ -6,7 +6,7 @@ from rich.text import Text
 
 from recollect.claims import CLAIMS
 from recollect.cli.display.board import duration
-from recollect.studies import STUDIES, Study
+from recollect.studies import DESIGNS, STUDIES, Study
 
 
 def studies_list(*, long: bool = False) -> Group:
@@ -33,13 +33,13 @@ def brief(study: Study) -> Text:
 
 
 def costs(study: Study) -> Table:
-    """Scale, runs, time, and what it leaves out."""
+    """Scale, runs and how they get their learning rates, time, and what it leaves out."""
     table = Table.grid(padding=(0, 2))
     for column in range(4):
         table.add_column(no_wrap=column < 3, style="dim" if column == 3 else "")
     for name in study.scales:
         usual, most = study.runs(name)
-        runs = f"{usual:,} runs" + f" (at most {most:,})" * (most > usual)
+        runs = f"{usual:,} runs" + f" (at most {most:,})" * (most > usual) + f", {DESIGNS[study.scales[name].design]}"
         table.add_row(f"  {name}", runs, time_of(study, name), Text(study.note(name)))
     table.add_row()
     return table
