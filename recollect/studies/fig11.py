@@ -9,5 +9,5 @@ STUDY = replace(
     fig2.STUDY,
     title="Accuracy against width, two layers, all models",
     models=fig2.with_replication(*SIX),
-    minutes={"laptop": 85, "desk": 1400},
+    minutes={"laptop": 110, "desk": 1400},
 )

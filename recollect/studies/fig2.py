@@ -6,6 +6,9 @@ from recollect.studies.models import ATTENTION, HYENA, MAMBA, pick
 from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, ZOOLOGYS, shapes
 from recollect.studies.study import Study, Variant
 
+BETWEEN, ABOVE = (1e-3, 4.73151e-3), (2.11349e-2, 4.73151e-2)
+"""Learning rates between Zoology's, and above them as far as the windows of figure 1 reach."""
+
 
 def replicated(label: str) -> str:
     """The label of a model as Zoology trained it."""
@@ -29,9 +32,9 @@ STUDY = Study(
     models=with_replication(ATTENTION, HYENA, MAMBA),
     scales={
         "smoke": replace(SMOKE, shapes=shapes((16, 32), 2)),
-        "laptop": replace(LAPTOP, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((16, 32, 64), 2), design="best"),
-        "desk": replace(DESK, lrs=finer(1e-3, 4.73151e-3), shapes=shapes((64, 128), 2), design="best"),
+        "laptop": replace(LAPTOP, lrs=finer(*BETWEEN, *ABOVE), shapes=shapes((16, 32, 64), 2), design="best"),
+        "desk": replace(DESK, lrs=finer(*BETWEEN), shapes=shapes((64, 128), 2), design="best"),
         "paper": replace(PAPER, lrs=finer(*PAPER.lrs)),
     },
-    minutes={"laptop": 65, "desk": 700},
+    minutes={"laptop": 85, "desk": 700},
 )

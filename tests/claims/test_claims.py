@@ -322,6 +322,13 @@ def test_a_finer_grid_gains_nothing_on_one_seed_of_the_coarser() -> None:
     assert (found.word, found.numbers) == ("open", "a cell lacks seeds at the best of Zoology's four learning rates")
 
 
+@pytest.mark.parametrize(("best", "word"), [(1e-2, "contradicted"), (4.73151e-2, "open")])
+def test_a_grid_whose_last_rate_is_its_best_contradicts_no_gain(best: float, word: str) -> None:
+    level = {1e-2: 0.95, best: 0.951}
+    found = CLAIMS[4].judge(evidence(STUDIES["fig2"], lambda label, spec: level.get(spec.train.lr, 0.6))).finding
+    assert (found.word, "last that was tried" in found.numbers) == (word, word == "open")
+
+
 def test_changed_studies_are_judged_or_left_open_and_raise_nothing() -> None:
     changes = {9: Changes(fields={"model.n_layers": 2}), 19: Changes(widths=(16, 24)), 7: Changes(widths=(8, 16))}
     for number, change in changes.items():
