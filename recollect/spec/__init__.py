@@ -2,11 +2,14 @@
 
 from recollect.spec.base import Frozen, canonical
 from recollect.spec.compose import make_spec
+from recollect.spec.compute import ComputeSpec
 from recollect.spec.mixers import MIXERS, ForeignOptions, MixerOptions, WholeOptions
+from recollect.spec.model import ModelSpec
 from recollect.spec.names import mixer_options, task_options
-from recollect.spec.run import NUMERICS, ComputeSpec, ModelSpec, RunSpec, TrainSpec
+from recollect.spec.run import NUMERICS, RunSpec
 from recollect.spec.tasks import TASKS, ForeignTaskOptions, TaskOptions
 from recollect.spec.tasks.recall import RecallOptions
+from recollect.spec.train import TrainSpec
 
 __all__ = [
     "MIXERS",

@@ -7,13 +7,16 @@ from pydantic import ValidationError
 
 from recollect.errors import BadInput, sentence, unknown
 from recollect.spec.base import Frozen
+from recollect.spec.compute import ComputeSpec
 from recollect.spec.like import roles
 from recollect.spec.mixers import MIXERS
+from recollect.spec.model import OF_WHOLE, ModelSpec
 from recollect.spec.names import is_whole, mixer_options, task_options
 from recollect.spec.protocols import PROTOCOLS, Fields, Protocol, When
-from recollect.spec.run import OF_WHOLE, ComputeSpec, ModelSpec, RunSpec, TrainSpec
+from recollect.spec.run import RunSpec
 from recollect.spec.sources import is_code
 from recollect.spec.tasks import TASKS, TaskOptions
+from recollect.spec.train import TrainSpec
 
 SHORTHANDS = ("train.epochs", "train.warmup")
 PARTS = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}

@@ -15,7 +15,7 @@ from recollect.mixers.mixer import Mimetic, rows_at
 from recollect.mixers.parts import RMSNorm
 from recollect.ops.forms import KERNELS, Kernel, pick
 from recollect.spec import ModelSpec, RunSpec, WholeOptions
-from recollect.spec.run import Block as BlockKind
+from recollect.spec.model import Block as BlockKind
 from recollect.training.initialisation import initialise
 from recollect.training.learner import Learner
 from recollect.training.whole import Whole

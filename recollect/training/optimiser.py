@@ -11,7 +11,7 @@ from recollect.mixers import Mixer
 from recollect.mixers.foreign import Foreign
 from recollect.mixers.parts import ShortConv
 from recollect.spec import RunSpec, TrainSpec
-from recollect.spec.run import Role
+from recollect.spec.train import Role
 from recollect.training.learner import Learner
 from recollect.training.lion import Lion
 from recollect.training.model import Model, outline

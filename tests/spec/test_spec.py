@@ -10,8 +10,8 @@ from recollect.ops.forms import KERNELS, OPS
 from recollect.spec import MIXERS, TASKS, ComputeSpec, RunSpec, TrainSpec
 from recollect.spec.base import LATER, is_later
 from recollect.spec.compose import flatten, make_spec, nest
+from recollect.spec.model import ModelSpec
 from recollect.spec.protocols import PROTOCOLS, Protocol
-from recollect.spec.run import ModelSpec
 
 
 @pytest.mark.parametrize("mixer", MIXERS)
@@ -112,7 +112,7 @@ def test_a_device_is_asked_only_for_what_it_can() -> None:
 
 def test_a_kernel_without_a_form_of_an_op_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(OPS, "delta", OPS["delta"] | {"toy": "torch"})
-    monkeypatch.setattr("recollect.spec.run.KERNELS", (*KERNELS, "toy"))
+    monkeypatch.setattr("recollect.spec.compute.KERNELS", (*KERNELS, "toy"))
     with pytest.raises(BadInput, match=r"compute.kernel: toy has no form of softmax; allowed: numba, torch, loop"):
         make_spec("mqar", "attention", {"compute.kernel": "toy"})
     with pytest.raises(BadInput, match=r"spec: compute.kernel: toy has no form of causal_conv"):
