@@ -50,7 +50,7 @@ def test_every_room_but_the_command_line_has_a_page_and_is_listed(pages: Path) -
 
 def test_a_mixer_has_its_equations_and_its_options(pages: Path) -> None:
     assert "S_t = S_{t-1} + β_t k_t" in words(pages / "recollect" / "mixers" / "deltanet.html")
-    assert "d_model: int = 64 D, width of the residual stream" in words(pages / "recollect" / "spec" / "run.html")
+    assert "d_model: int = 64 D, width of the residual stream" in words(pages / "recollect" / "spec" / "model.html")
 
 
 def test_the_pages_need_no_network_and_name_no_place_of_this_machine(pages: Path) -> None:

@@ -21,7 +21,7 @@ WORDS = (*SMOKE, "--mixers", "attention", "--seeds", "0", "7")
 def _elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("recollect.cli.run.draw", lambda order, store: print(f"drawn: {order.what.scale}"))
+    monkeypatch.setattr("recollect.cli.running.carry.draw", lambda order, store: print(f"drawn: {order.what.scale}"))
 
 
 def runs(name: str = NAME) -> list[tuple[int, str]]:

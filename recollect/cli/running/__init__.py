@@ -1,0 +1,1 @@
+"""What `recollect run` does: find the runs, choose among them, train or search, draw."""
