@@ -4,7 +4,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from recollect.spec.registry import Registry
-from recollect.studies.study import DESIGNS, SCALES, Case, Changes, Design, Scale, Study, Variant, runs_of
+from recollect.studies.changes import Changes
+from recollect.studies.parts import DESIGNS, SCALES, Case, Design, Scale, Variant, runs_of
+from recollect.studies.study import Study
 
 FILES = (
     "demo",

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from recollect.errors import BadInput
 from recollect.studies.models import DELTANET, MAMBA, TWO_LAYERS, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, SMOKE, SPAN, WIDE
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 SHARES = (4, 2)
 """The narrower models: a fourth and a half of the width."""

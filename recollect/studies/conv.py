@@ -2,8 +2,9 @@
 
 from dataclasses import replace
 
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, TWO_RATES
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 
 def taps(count: int, depth: int) -> str:

@@ -2,8 +2,8 @@
 
 from dataclasses import replace
 
+from recollect.studies.parts import Scale
 from recollect.studies.scales import DENSE, LAPTOP, SMOKE, rates
-from recollect.studies.study import Scale
 
 ROPE = {"model.mixer.positions": "rope"}
 SHORT = {"task.min_length": 4, "task.max_length": 8, "task.context": 40, "task.eval_lengths": (4, 8, 16)}

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from recollect.studies.models import TWO_LAYERS, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import LAPTOP, SMOKE
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 STUDY = Study(
     title="One attention layer, two, and one with a short convolution",

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, HYENA, MAMBA, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, ZOOLOGYS, shapes
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 BETWEEN, ABOVE = (1e-3, 4.73151e-3), (2.11349e-2, 4.73151e-2)
 """Learning rates between Zoology's, and above them as far as the windows of figure 1 reach."""

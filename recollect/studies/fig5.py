@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from recollect.studies.copying import COPY_DESK, COPY_LAPTOP, COPY_PAPER, COPY_SMOKE, ROPE
 from recollect.studies.models import ATTENTION, MAMBA, pick
-from recollect.studies.study import Study, Variant
+from recollect.studies.parts import Variant
+from recollect.studies.study import Study
 
 STUDY = Study(
     title="Copying: string accuracy against learning rate",

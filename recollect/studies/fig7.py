@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from recollect.studies.models import DELTANET, MAMBA, MAMBA2, TWO_LAYERS, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAPER, SMOKE, SPAN, WIDE, shapes
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 LARGE = "mamba, state of 32"
 

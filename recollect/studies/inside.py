@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA, MAMBA2, TWO_LAYERS, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 from recollect.studies.table2 import NO_CONV, with_conv
 
 LR = rates(-3, -2, 2)

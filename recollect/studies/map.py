@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDE
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 VOCABULARIES = ("split", "shared")
 

@@ -1,6 +1,6 @@
 """The models that several studies compare. By its label a model is named in studies, figures and claims."""
 
-from recollect.studies.study import Variant
+from recollect.studies.parts import Variant
 
 SIX = ATTENTION, BASED, H3, HYENA, RWKV4, MAMBA = "attention", "based", "h3", "hyena", "rwkv4", "mamba"
 """The paper's six."""

@@ -6,7 +6,7 @@ from typing import Any
 from recollect.spec.protocols import PAPER as PROTOCOL
 from recollect.spec.protocols import ZOOLOGY
 from recollect.spec.rates import on_lattice
-from recollect.studies.study import Scale
+from recollect.studies.parts import Scale
 
 SEEDS = PROTOCOL.seeds
 PAIRS: tuple[Mapping[str, Any], ...] = tuple(

@@ -1,25 +1,18 @@
 """What a study is: a question as data. Models x settings x shapes x learning rates x seeds, at four scales."""
 
 import itertools
-import json
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
-from recollect.errors import BadInput, unknown
+from recollect.errors import BadInput
 from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 from recollect.spec.protocols import PROTOCOLS, Fields
 from recollect.spec.sources import is_code
+from recollect.studies.changes import Changes
+from recollect.studies.parts import DESIGNS, Case, Design, Scale, Variant, runs_of
 from recollect.studies.words import Measures, differences, measure
-from recollect.window.best import grids
-from recollect.window.tuned import LONG, MOST, USUAL
-
-SCALES = ("smoke", "laptop", "desk", "paper")
-Design = Literal["every", "best", "window"]
-DESIGNS: dict[Design, str] = {"every": "every rate", "best": "best rate", "window": "by search"}
-"""How a cell gets its learning rates, in words: each of the scale's with every seed; each with the first seed, then the
-others at the best; by a search for the window, then all seeds at the best."""
+from recollect.window.tuned import LONG, MOST
 
 TWINS = {"train.steps": "train.epochs", "train.warmup_steps": "train.warmup"}
 TWINS |= {other: one for one, other in TWINS.items()}
@@ -30,128 +23,6 @@ SIZES = (
     *("train.steps", "train.batch_size", "train.eval_every", "train.lr_hold"),
 )
 """What makes a protocol small enough for a laptop."""
-
-Shape = tuple[int, int]
-"""Width and number of layers."""
-
-
-@dataclass(frozen=True)
-class Case:
-    """One run of a study and the label under which a figure shows it; `against` is a run of the cell that its own is
-    compared with, where there is one."""
-
-    label: str
-    spec: RunSpec
-    against: RunSpec | None = None
-
-
-@dataclass(frozen=True)
-class Variant:
-    """A line of a figure: a mixer, and the fields that make it what its label says; they win over the scale's.
-
-    Several mixers joined by commas are one model, one mixer per layer.
-    One that replicates others is trained as they did: by their `protocol`, at their learning rates, whatever the scale
-    has; only its sizes are the scale's.
-    """
-
-    mixer: str
-    fields: Fields = field(default_factory=dict)
-    protocol: str = ""
-    lrs: tuple[float, ...] = ()
-
-    def layers(self) -> str | list[str]:
-        """Its mixer, or one for each layer where several are joined by commas."""
-        return self.mixer.split(",") if "," in self.mixer else self.mixer
-
-
-def runs_of(design: Design, lrs: Collection[float], seeds: int, most: int = MOST) -> tuple[int, int]:
-    """How many runs a cell with these learning rates and so many seeds gets by a design, usually and at most."""
-    if design == "window":
-        return USUAL + seeds, most + seeds
-    if design == "every":
-        return (len(lrs) * seeds,) * 2
-    return len(lrs) + seeds - 1, len(lrs) + grids(lrs) * (seeds - 1)
-
-
-@dataclass(frozen=True)
-class Scale:
-    """How large a study is run.
-
-    `own` are fields of single models, by label; `remark` is what its runs cannot tell (`Study.note` says the rest).
-    `design` is how cells get their learning rates unless the user says otherwise, `span` where a search looks for them.
-    """
-
-    protocol: str
-    lrs: tuple[float, ...]
-    seeds: tuple[int, ...]
-    settings: tuple[Fields, ...] = ({},)
-    shapes: tuple[Shape, ...] = ((64, 2),)
-    fields: Fields = field(default_factory=dict)
-    own: Mapping[str, Fields] = field(default_factory=dict)
-    without: tuple[str, ...] = ()
-    remark: str = ""
-    design: Design = "every"
-    span: tuple[float, float] = (1e-4, 1e-1)
-
-
-@dataclass(frozen=True)
-class Changes:
-    """What the user wants otherwise than the study says."""
-
-    fields: Fields = field(default_factory=dict)
-    mixers: tuple[str, ...] = ()
-    widths: tuple[int, ...] = ()
-    lrs: tuple[float, ...] = ()
-    seeds: tuple[int, ...] = ()
-    like: str = ""
-
-    def __bool__(self) -> bool:
-        return self != Changes()
-
-    def __str__(self) -> str:
-        """In words; they name the runs, so that those of other changes stand apart."""
-        lists = {"widths": self.widths, "lrs": self.lrs, "seeds": self.seeds}
-        words = [
-            *self.mixers,
-            *([f"like {self.like}"] if self.like else []),
-            *(f"{name}={value}" for name, value in self._fields().items()),
-        ]
-        words += [f"{name} {' '.join(f'{value:g}' for value in found)}" for name, found in lists.items() if found]
-        return "; ".join(words)
-
-    def _fields(self) -> dict[str, str]:
-        """By name, values as YAML has them."""
-        fields = sorted(self.fields.items())
-        return {name: value if isinstance(value, str) else json.dumps(value) for name, value in fields}
-
-    def apply(self, scale: Scale) -> Scale:
-        """The scale with these widths, rates and seeds; every width with every depth that the scale has.
-
-        A search looks between the outermost of the rates.
-        """
-        depths = dict.fromkeys(depth for _, depth in scale.shapes)
-        shapes = tuple(itertools.product(self.widths, depths)) or scale.shapes
-        span = (min(self.lrs), max(self.lrs)) if self.lrs else scale.span
-        return replace(scale, shapes=shapes, lrs=self.lrs or scale.lrs, seeds=self.seeds or scale.seeds, span=span)
-
-    def names(self) -> list[str]:
-        """Every mixer or label that is named: mixers may be joined by commas, a label's comma has a space after it."""
-        parted = ([name] if ", " in name else name.split(",") for name in self.mixers)
-        return [name.removeprefix("+") for name in itertools.chain(*parted)]
-
-    def choose(self, models: Mapping[str, Variant]) -> dict[str, Variant]:
-        """The models that are named, by label or mixer; a user's `file.py:Class` joins them.
-
-        `+file.py:Class` joins all models of the study.
-        """
-        added = any(name.startswith("+") for name in self.mixers)
-        chosen = dict(models) if added or not self.mixers else {}
-        for name in self.names():
-            found = {label: model for label, model in models.items() if name in (label, model.mixer)}
-            if not found and ":" not in name:
-                raise unknown("--mixers", name, {*models, *(model.mixer for model in models.values())})
-            chosen |= found or {name: Variant(name)}
-        return chosen
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from recollect.spec.protocols import Fields
-from recollect.studies.study import Variant
+from recollect.studies.parts import Variant
 
 Part = Literal["training", "model", "task"]
 

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from recollect.studies.copying import COPY_DESK, COPY_LAPTOP, COPY_PAPER, COPY_SMOKE, ROPE
 from recollect.studies.models import ATTENTION, MAMBA, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import rates
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 DEEP, WIDE = "mamba, deep", "mamba, wide"
 

@@ -3,8 +3,9 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA, pick
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, WIDTHS, rates, shapes
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 LR = rates(-3, -2, 2)
 NO_CONV, NO_GATE, S6_MLP = "mamba w/o conv", "mamba w/o gate", "S6 + MLP"

@@ -7,8 +7,8 @@ branch alone, is the same as on the input that the named branches share), and af
 from dataclasses import replace
 
 from recollect.studies import table2
+from recollect.studies.parts import Variant
 from recollect.studies.scales import TWO_RATES
-from recollect.studies.study import Variant
 
 V_AFTER = f"{table2.conv_on('V')}, projected"
 GRIDS = {name: replace(scale, design="every") for name, scale in table2.STUDY.scales.items()}

@@ -4,8 +4,9 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.studies.models import H3, HYENA, MAMBA, RWKV4
+from recollect.studies.parts import Variant
 from recollect.studies.scales import DESK, LAPTOP, PAIRS, PAPER, SMOKE, rates
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 MIXERS = (MAMBA, HYENA, RWKV4, H3)
 ENCODINGS: dict[str, dict[str, Any]] = {

@@ -11,8 +11,9 @@ from dataclasses import replace
 from typing import Any
 
 from recollect.studies.models import ATTENTION, BASED, DELTANET, H3, HYENA, MAMBA, MAMBA2
+from recollect.studies.parts import Variant
 from recollect.studies.scales import LAPTOP, SMOKE, WIDE
-from recollect.studies.study import Study, Variant
+from recollect.studies.study import Study
 
 STATE = 4096
 LEFT_OUT = ("sliding_attention", "rwkv4", "lstm")
