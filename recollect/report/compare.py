@@ -7,9 +7,10 @@ from typing import Any, Protocol
 
 import pandas as pd
 
+from recollect.report.bars import bounds_of
 from recollect.report.cells import CellRow, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
-from recollect.report.lr import LR, bounds_of
+from recollect.report.lr import LR
 from recollect.report.strip import STRIP, Strip
 from recollect.report.tables import escaped, pasted
 from recollect.report.width import WIDTH, WidthFigure

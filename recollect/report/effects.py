@@ -8,10 +8,10 @@ from pathlib import Path
 
 from matplotlib.axes import Axes
 
+from recollect.report.bars import draw_rows, span
 from recollect.report.cells import cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
 from recollect.report.layout import Print, lay_out, save
-from recollect.report.lr import draw_rows, span
 from recollect.report.style import INK, looks, mixer_colour
 from recollect.studies.switches import ENOUGH, reference
 from recollect.window import Change, Effect, Window, effect

@@ -1,8 +1,7 @@
 """Accuracy against learning rate: the window, its edges, every seed. First the value, then its drawing."""
 
-import math
 import statistics
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -12,6 +11,7 @@ from matplotlib.axes import Axes
 from recollect.errors import BadInput
 from recollect.report.axes import draw_floors, legend, near
 from recollect.report.bands import bands, draw_bands, edges, ends
+from recollect.report.bars import bounds_of, draw_bars, draw_words
 from recollect.report.cells import FEWEST_RATES
 from recollect.report.kind import ENDS, WINDOW, FigureKind, Panel, Runs, Strip
 from recollect.report.note import floors
@@ -19,7 +19,7 @@ from recollect.report.style import INK, Look
 from recollect.report.success import Success, draw_success, success
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import ACCURACY, Record
-from recollect.window import THRESHOLD, Estimate, Window
+from recollect.window import THRESHOLD, Window
 from recollect.window.select import Choice, accuracy, by_cell, by_label, by_lr, choose, finished, for_window, window_of
 
 DODGE = 0.016
@@ -171,13 +171,6 @@ def outermost(tested: Sequence[float]) -> tuple[float, float]:
     return min(first, min(tested) / 1.25), max(last, max(tested) * 1.25)
 
 
-def bounds_of(window: Window | None) -> tuple[Estimate, Estimate] | None:
-    """The edges of a window that there is."""
-    if window is None or window.lower is None or window.upper is None:
-        return None
-    return window.lower, window.upper
-
-
 def draw_strip(value: LRFigure, axes: Axes) -> None:
     """The windows, a thin row each, above their panel."""
     axes.set_axis_off()
@@ -205,50 +198,6 @@ def draw_alone(value: LRFigure, axes: Axes) -> None:
     draw_bars({series.label: (series.window, series.look) for series in value.series}, axes, thick=6)
     for y, series in enumerate(value.series):
         draw_words(series.window, y, axes)
-
-
-def draw_words(window: Window | None, y: float, axes: Axes) -> None:
-    """The width of a window in words, at the right of its bar."""
-    if window is not None:
-        words = f"none: {window.flags[0]}" if window.width is None else str(window.width)
-        side = ("axes fraction", "data")
-        axes.annotate(words, (1.05, y), xycoords=side, va="center", fontsize="small", color=INK)
-
-
-def span(windows: Iterable[Window]) -> tuple[float, float]:
-    """The learning rates that were looked at, with a little air."""
-    low, high = zip(*((window.low, window.high) for window in windows), strict=True)
-    return 10 ** (min(low) - 0.1), 10 ** (max(high) + 0.1)
-
-
-def draw_rows(
-    windows: Mapping[str, tuple[Window, Look]], axes: Axes, over: tuple[float, float] | None = None, thick: float = 5
-) -> None:
-    """Windows as rows of a panel of their own, named at the left, over these rates or those that were looked at."""
-    axes.set_xscale("log")
-    axes.set(xlim=over or span(window for window, _ in windows.values()), xlabel="learning rate")
-    axes.set_yticks(range(len(windows)), list(windows))
-    axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=INK, alpha=0.2, linewidth=0.5)
-    draw_bars(windows, axes, thick)
-
-
-def draw_bars(windows: Mapping[str, tuple[Window | None, Look]], axes: Axes, thick: float = 2.6) -> None:
-    """A bar a window from edge to edge, thin where its ends may lie (90 %), an arrow where the runs do not bound it."""
-    axes.set_ylim(len(windows) - 0.4, -0.6)
-    first, last = axes.get_xlim()
-    for y, (window, look) in enumerate(windows.values()):
-        if (bounds := bounds_of(window)) is None:
-            continue
-        axes.plot(
-            [10**edge.value for edge in bounds], [y, y], color=look.colour, linewidth=thick, solid_capstyle="butt"
-        )
-        for edge, outwards in zip(bounds, "<>", strict=True):
-            low, high = max(first, 10**edge.low), min(last, 10**edge.high)
-            axes.plot([low, high], [y, y], color=look.colour, linewidth=0.8, marker="|", markersize=4)
-            if math.isinf(edge.low) or math.isinf(edge.high):
-                end = low if outwards == "<" else high
-                axes.plot([end], [y], outwards, color=look.colour, markersize=4, clip_on=False)
 
 
 def _panels(value: tuple[LRFigure, Runs]) -> list[Panel]:

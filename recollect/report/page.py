@@ -1,13 +1,12 @@
-"""What the HTML page shows, as one plain value: studies, claims, cells, runs with thinned curves."""
+"""What the HTML page shows, as one plain value: studies, claims, cells, runs."""
 
-import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from recollect.errors import plain
-from recollect.report.cells import OWN, CellRow, cell_rows
+from recollect.report.cells import CellRow, cell_rows
 from recollect.report.charts import (
     Chart,
     Charts,
@@ -17,26 +16,20 @@ from recollect.report.charts import (
     outcomes_chart,
     windows_chart,
 )
-from recollect.report.command import cell_command, command
+from recollect.report.command import cell_command
 from recollect.report.figures import FIGURES
 from recollect.report.kind import FigureKind, Runs
 from recollect.report.note import span
 from recollect.report.probes import ProbeCard, probe_cards
+from recollect.report.rows import Plain, cell_of, run_of
 from recollect.report.style import mixer_colours
-from recollect.report.tables import window_edges, window_text
-from recollect.spec.compose import flatten
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import STATUSES, Contents, Record
 from recollect.studies import STUDIES
 from recollect.window.select import Labelled, Select
 
-POINTS = 30
-"""Points that a curve keeps on the page, the first and the last among them."""
-
 CURVES, ROWS = 3_000, 25_000
 """Runs that have their curves on the page, and runs that are listed there: a browser can hold so many."""
-
-Plain = dict[str, Any]
 
 
 @dataclass(frozen=True)
@@ -103,7 +96,7 @@ def page(
     ordered = sorted(records, key=lambda record: (place[record.cell], record.spec.train.lr, record.spec.seed))
     listed, drawn = _first(ordered, rows, ROWS), _first(ordered, rows, CURVES)
     runs = tuple(
-        _run(record, place[record.cell], commands[place[record.cell]], record.id in drawn)
+        run_of(record, place[record.cell], commands[place[record.cell]], record.id in drawn)
         for record in ordered
         if record.id in listed
     )
@@ -116,7 +109,7 @@ def page(
         outcomes=_outcomes(records),
         studies=tuple(_card(name, scale, contents.labelled(name, scale), select) for name, scale in wanted),
         claims=tuple(claims),
-        cells=tuple(_cell(row, words) for row, words in zip(rows, commands, strict=True)),
+        cells=tuple(cell_of(row, words) for row, words in zip(rows, commands, strict=True)),
         probes=probe_cards(contents, records),
         runs=runs,
         colours=colours,
@@ -216,61 +209,3 @@ def _statuses(records: Sequence[Record]) -> dict[str, int]:
 
 def _outcomes(records: Sequence[Record]) -> dict[str, int]:
     return dict(Counter(record.outcome for record in records if record.outcome).most_common())
-
-
-def _cell(row: CellRow, words: str | None) -> Plain:
-    fields = flatten(row.spec.model_dump(mode="json"))
-    plain: Plain = {
-        "id": row.cell,
-        "label": row.label,
-        "mixer": row.mixer,
-        "task": row.spec.task.short(),
-        "length": row.spec.task.length,
-        "d": row.spec.model.d_model,
-        "layers": row.spec.model.n_layers,
-        "params": row.n_params,
-        "state": row.state_size,
-        "floors": row.floors,
-        "runs": row.n_runs,
-        "done": len(row.done),
-        "window": window_text(row.window),
-        "decades": row.decades,
-        "edges": window_edges(row.window),
-        "spec": {key: value for key, value in fields.items() if key not in OWN},
-        "command": words,
-    }
-    if (choice := row.choice) is not None:
-        low, high, n = min(choice.accuracies), max(choice.accuracies), len(choice.seeds)
-        plain |= {"lr": choice.lr, "mean": choice.mean, "sd": choice.sd, "low": low, "high": high, "n": n}
-    return plain
-
-
-def _run(record: Record, cell: int, words: str | None, is_drawn: bool) -> Plain:
-    result = record.result or {}
-    plain: Plain = {
-        "id": record.id,
-        "cell": cell,
-        "lr": record.spec.train.lr,
-        "seed": record.spec.seed,
-        "status": record.status,
-        "outcome": record.outcome,
-        "test": result.get("test_accuracy"),
-        "validation": result.get("validation_accuracy"),
-        "steps": result.get("steps"),
-        "seconds": None if record.seconds is None else round(record.seconds, 1),
-        "curves": thinned(result.get("curves", {})) if is_drawn else {},
-    }
-    plain |= {"tells": record.tells} if record.tells else {}
-    plain |= {"error": record.error} if record.error else {}
-    return plain | ({"command": command(record.spec)} if words is None else {})
-
-
-def thinned(curves: Mapping[str, Sequence[float | None]]) -> dict[str, list[float | None]]:
-    """At most `POINTS` points of every curve, evenly chosen, to four decimals."""
-    total = len(curves.get("step", ()))
-    kept = range(total) if total <= POINTS else sorted({round(i * (total - 1) / (POINTS - 1)) for i in range(POINTS)})
-    return {name: [_short(values[i]) for i in kept] for name, values in curves.items()}
-
-
-def _short(value: float | None) -> float | None:
-    return None if value is None or not math.isfinite(value) else round(value, 4)

@@ -7,9 +7,9 @@ from functools import partial
 
 from matplotlib.axes import Axes
 
+from recollect.report.bars import draw_rows
 from recollect.report.cells import CellRow, cell_rows, machine
 from recollect.report.kind import FigureKind, Panel, Runs
-from recollect.report.lr import draw_rows
 from recollect.report.style import INK, Look
 from recollect.window import Window
 

@@ -8,9 +8,10 @@ from pathlib import Path
 from matplotlib.axes import Axes
 
 from recollect.report.bands import Bands, bands, draw_bands, ends
+from recollect.report.bars import draw_rows, draw_words, span
 from recollect.report.kind import ENDS, WINDOW, Panel, Runs, check_panels
 from recollect.report.layout import PAPER, Print, lay_out, save
-from recollect.report.lr import LRFigure, draw_lr, draw_rows, draw_words, lr_panel, span
+from recollect.report.lr import LRFigure, draw_lr, lr_panel
 from recollect.report.style import Look
 from recollect.report.success import success
 from recollect.window import Found, Window

@@ -11,7 +11,8 @@ import pytest
 
 from recollect.cli import main
 from recollect.report.html import SCRIPTS, TEMPLATES, html
-from recollect.report.page import POINTS, ClaimRow, Page, page, thinned
+from recollect.report.page import ClaimRow, Page, page
+from recollect.report.rows import POINTS, thinned
 from recollect.report.style import OUTCOMES
 from recollect.report.write import write_report
 from recollect.spec import RunSpec
