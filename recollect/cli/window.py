@@ -25,7 +25,7 @@ from recollect.spec.like import roles, told
 from recollect.spec.names import WHOLE
 from recollect.spec.sources import is_code
 from recollect.store import DEFAULT, DONE, Store
-from recollect.sweep.files import label
+from recollect.sweep.labels import label
 from recollect.sweep.searching import Searching, stored
 from recollect.training.costs import check_memory
 from recollect.window import THRESHOLD, CellSearch, Search, Searches, find

@@ -14,7 +14,8 @@ from recollect.errors import BadInput
 from recollect.spec import MIXERS, TASKS, RunSpec
 from recollect.spec.compose import flatten, make_spec
 from recollect.spec.protocols import PROTOCOLS
-from recollect.sweep.files import KEYS, read_sweep
+from recollect.sweep.files import read_sweep
+from recollect.sweep.grids import KEYS
 from tests.support.small import tiny
 
 EXAMPLES = [60, pytest.param(4000, marks=pytest.mark.prove)]

@@ -7,7 +7,8 @@ import pytest
 from recollect.errors import BadInput
 from recollect.spec.compose import make_spec
 from recollect.spec.rates import on_lattice
-from recollect.sweep.files import Sweep, read_sweep
+from recollect.sweep.files import read_sweep
+from recollect.sweep.named import Sweep
 from tests.support.places import TROUBLE
 
 

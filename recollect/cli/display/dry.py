@@ -13,7 +13,7 @@ from recollect.spec.compose import flatten
 from recollect.store import NoStore, Record, Store
 from recollect.studies import DESIGNS, Case
 from recollect.sweep.executors.executor import cores
-from recollect.sweep.files import Sweep
+from recollect.sweep.named import Sweep
 from recollect.sweep.searching import Searching
 from recollect.training.costs import costs
 from recollect.training.processor import advice

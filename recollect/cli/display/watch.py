@@ -13,7 +13,7 @@ from recollect.store import DONE, Store
 from recollect.studies import Case, Design
 from recollect.sweep import RETRIES, Grid, Listener, sweep
 from recollect.sweep.executors import Executor, Unavailable
-from recollect.sweep.files import Sweep
+from recollect.sweep.named import Sweep
 from recollect.training.processor import advice
 from recollect.window.best import BestRate
 

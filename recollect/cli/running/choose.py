@@ -9,7 +9,7 @@ from recollect.spec.watch import Watch
 from recollect.store import DONE, NoStore, Store
 from recollect.studies import Case, Design
 from recollect.sweep import lacking
-from recollect.sweep.files import Sweep
+from recollect.sweep.named import Sweep
 from recollect.sweep.searching import Searching, stored
 from recollect.sweep.shards import Shard
 from recollect.window.best import BestRate

@@ -7,7 +7,8 @@ from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.errors import BadInput
 from recollect.studies import DESIGNS, STUDIES, Changes, Design, Study
-from recollect.sweep.files import Sweep, read_sweep
+from recollect.sweep.files import read_sweep
+from recollect.sweep.named import Sweep
 
 ENDINGS = (".py", ".yaml", ".yml")
 
