@@ -129,7 +129,7 @@ def depth_brings_nothing(evidence: Evidence) -> Finding:
     gains = [deep.choice.mean - shallow.choice.mean for shallow, deep in pairs]
     beyond = [above_floor(deep) - above_floor(shallow) for shallow, deep in pairs]
     numbers = "; ".join(f"shallow {spread(one)}, deep {spread(other)}" for one, other in pairs)
-    learned = all(shallow.choice.mean >= SOLVES for shallow, _ in pairs)
+    learned = all(cell.choice.mean >= SOLVES for pair in pairs for cell in pair)
     return Finding(decide(learned and max(gains) <= 0.01, max(beyond) >= 0.05), numbers)
 
 
@@ -232,9 +232,9 @@ CLAIMS = (
         where="Sec 4",
         paper="saturated",
         study="fig13",
-        rule="gain from depth: supported if at most 1 % and two layers reach 90 %, "
+        rule="gain from depth: supported if at most 1 % and both depths reach 90 %, "
         "contradicted if one model gains 5 % beyond the position-only floor",
-        version=3,
+        version=4,
         test=Test((ATTENTION, MAMBA), depth_brings_nothing),
     ),
     Claim(

@@ -180,6 +180,7 @@ NOWHERE = [
     (19, "open", levels(attention=0.99, mamba_wide=0.6, other=0.1), "2 layers 60.0%"),
     (31, "open", levels(other=0.2), "control:"),
     (42, "open", levels(other=0.2), "there is no gap"),
+    (9, "open", lambda label, spec: 0.99 if spec.model.n_layers < 3 else 0.5, "deep 50.0%"),
     (9, "open", lambda label, spec: 0.1 if spec.model.n_layers < 3 else 0.16, "shallow 10.0%"),
     (12, "open", levels(other=0.95), "solved at the least"),
     (13, "open", lambda label, spec: 0.99 if label == "mamba" or spec.seed == 42 else 0.02, "attention, d=64 34.3%"),
