@@ -9,6 +9,7 @@ from recollect.claims.judge import (
     FAILS,
     NEAR,
     SOLVES,
+    WIDER,
     alike,
     at_best,
     at_least,
@@ -113,9 +114,8 @@ CLAIMS = (
         where="Sec 7",
         paper="persists",
         study="table2",
-        rule="each variant needs a window; against attention with convolution: supported if P(wider) >= 0.95 for each, "
-        "contradicted if <= 0.05 for one, whatever lies beyond the range",
-        version=2,
+        rule=f"attention with convolution against each variant: {WIDER}",
+        version=3,
         test=wider_than(CONV, MAMBA, NO_GATE, S6_MLP),
     ),
     Claim(

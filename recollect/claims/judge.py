@@ -7,13 +7,19 @@ from recollect.claims.claim import Finding, Test, Word
 from recollect.claims.evidence import Cell, Evidence, Sizes
 from recollect.studies.models import HYENA, MAMBA
 from recollect.window import surely_wider
-from recollect.window.measure import NOT_ONE
+from recollect.window.measure import NOT_ONE, PERHAPS
 
 Axis = Literal["width", "depth"]
 RECURRENT = (MAMBA, HYENA)
 SURE = 0.95
 SOLVES, FAILS = 0.9, 0.5
 NEAR, APART = 0.05, 0.2
+WIDER = (
+    "each other model needs a window somewhere that is sure (P >= 0.9) and 90 % at its best rate; where it has one: "
+    "supported if P(wider) >= 0.95 against every other, contradicted if <= 0.05 against one, whatever lies beyond the "
+    "range"
+)
+"""The rule of `wider_than`."""
 
 
 def decide(supported: bool, contradicted: bool) -> Word:
@@ -134,7 +140,7 @@ def facing(evidence: Evidence, first: str, others: Sequence[str]) -> list[tuple[
 
 
 def wider_than(first: str, *others: str) -> Test:
-    """Supported where the first model's window is surely wider than each other's wherever that one has a window, and
+    """Supported where the first model's window is surely wider than each other's wherever that one surely has one, and
     each has one somewhere; contradicted where it is surely narrower than one."""
 
     def find(evidence: Evidence) -> Finding:
@@ -144,16 +150,21 @@ def wider_than(first: str, *others: str) -> Test:
         bounds: list[tuple[float, float]] = []
         missing: list[str] = []
         for label in others:
-            faced = [pair for pair in facing(evidence, first, (label,)) if pair[2].window.width is not None]
+            faced = [pair for pair in facing(evidence, first, (label,)) if has_window(pair[2])]
             missing += [] if faced else [label]
             for name, mine, cell in faced:
                 bounds.append(surely_wider(mine.window, cell.window))
                 listed.append(f"P(wider than {name}) {between(*bounds[-1])}")
-        listed += [f"{label} has no window, so none that is narrow" for label in missing]
+        listed += [f"{label} has no sure window, so none that is narrow" for label in missing]
         supported = not missing and all(least >= SURE for least, _ in bounds)
         return Finding(decide(supported, any(most <= 1 - SURE for _, most in bounds)), "; ".join(listed))
 
     return Test((first, *others), find)
+
+
+def has_window(cell: Cell) -> bool:
+    """Whether there surely is one, and the seeds at its best rate recall: one lucky run makes no window."""
+    return cell.window.width is not None and PERHAPS not in cell.window.flags and cell.choice.mean >= SOLVES
 
 
 def between(low: float, high: float) -> str:

@@ -8,6 +8,7 @@ from recollect.claims.judge import (
     FAILS,
     RECURRENT,
     SOLVES,
+    WIDER,
     above_floor,
     along,
     at_least,
@@ -139,10 +140,6 @@ def robust(evidence: Evidence) -> Finding:
     return at_least(*(label for label in evidence.runs if label in labels)).find(evidence)
 
 
-WIDER = (
-    "each other model needs a window somewhere; where it has one: supported if P(wider) >= 0.95 against every other, "
-    "contradicted if <= 0.05 against one, whatever lies beyond the range"
-)
 CLAIMS = (
     Claim(
         number=1,
@@ -151,7 +148,7 @@ CLAIMS = (
         paper="wide, narrow",
         study="fig1",
         rule=WIDER,
-        version=2,
+        version=3,
         test=wider_than(ATTENTION, *RECURRENT),
     ),
     Claim(
@@ -244,7 +241,7 @@ CLAIMS = (
         paper="wide, narrow",
         study="fig5",
         rule=WIDER,
-        version=2,
+        version=3,
         test=wider_than(ATTENTION, MAMBA),
     ),
     Claim(

@@ -4,17 +4,12 @@ import math
 
 from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
-from recollect.claims.judge import FAILS, SOLVES, SURE, decide, facing, show_pairs, wider_than, width
+from recollect.claims.judge import FAILS, SOLVES, SURE, WIDER, decide, facing, show_pairs, wider_than, width
 from recollect.studies.fig7 import LARGE
 from recollect.studies.gap import TRAINING
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA, MAMBA2, TWO_LAYERS
 from recollect.studies.switches import AS_IT_IS, switched, under
 from recollect.window import surely_wider
-
-WIDER = (
-    "each needs a window somewhere; where the other has one: supported if P(wider) >= 0.95, contradicted if <= 0.05 "
-    "at one, whatever lies beyond the range"
-)
 
 
 def as_robust(evidence: Evidence) -> Finding:
@@ -52,7 +47,7 @@ CLAIMS = (
         paper="slightly",
         study="fig7",
         rule=WIDER,
-        version=2,
+        version=3,
         test=wider_than(MAMBA2, MAMBA),
     ),
     Claim(
@@ -73,7 +68,7 @@ CLAIMS = (
         paper="marginally",
         study="fig7",
         rule=f"Mamba with DeltaNet's state size: {WIDER}",
-        version=2,
+        version=3,
         test=wider_than(LARGE, MAMBA),
     ),
     Claim(

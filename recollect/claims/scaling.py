@@ -1,6 +1,7 @@
 """Claims 12 to 19: width and depth (Figs 3, 4, 12, Table 1)."""
 
 import itertools
+import math
 
 from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
@@ -31,9 +32,9 @@ CHANCE = 0.8
 
 
 def gain(evidence: Evidence, label: str, axis: Axis) -> float:
-    """The mean gain in recall beyond guessing from the smallest to the largest along an axis."""
+    """The mean gain in recall beyond guessing from the smallest to the largest along an axis; NaN if there is one."""
     lines = [line for line in along(evidence, label, axis) if len(line) > 1]
-    return sum(above_floor(line[-1]) - above_floor(line[0]) for line in lines) / len(lines) if lines else 0.0
+    return sum(above_floor(line[-1]) - above_floor(line[0]) for line in lines) / len(lines) if lines else math.nan
 
 
 def width_helps(evidence: Evidence) -> Finding:
@@ -98,6 +99,8 @@ def equal_parameters(evidence: Evidence, label: str) -> list[float]:
 def preferred_axes(evidence: Evidence) -> Finding:
     """Attention: depth over width. Recurrent models: width over depth."""
     gains = {(label, axis): gain(evidence, label, axis) for label in (ATTENTION, *RECURRENT) for axis in AXES}
+    if any(map(math.isnan, gains.values())):
+        return Finding("open", "one width or one depth only")
     lead = [gains[ATTENTION, "depth"] - gains[ATTENTION, "width"]]
     lead += [gains[label, "width"] - gains[label, "depth"] for label in RECURRENT]
     numbers = "; ".join(f"{label} {value:+.1%} from {axis}" for (label, axis), value in gains.items())
@@ -181,8 +184,9 @@ CLAIMS = (
         paper="opposite",
         study="fig4",
         rule="lead of the preferred axis in recall beyond the position-only floor: supported if >= 5 % for every "
-        "model, each of which reaches 50 % and one 90 %, contradicted if one prefers the other by 5 %",
-        version=3,
+        "model, each of which reaches 50 % and one 90 %, contradicted if one prefers the other by 5 %; open where an "
+        "axis has one size",
+        version=4,
         test=Test((ATTENTION, *RECURRENT), preferred_axes),
     ),
     Claim(

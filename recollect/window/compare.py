@@ -25,8 +25,7 @@ Curve = tuple[float, float, float, float]
 def wider(first: Window, second: Window) -> float:
     """The probability that the first window is wider, the two cells being independent; no window is of width 0.
 
-    An edge outside of the range is only known up to a margin, so the width of an open window counts as a lower bound.
-    A hole is no width.
+    Of an open window what lies in the range counts: a lower bound. A hole is no width.
     """
     one, other = less_holes(first)[:, None], less_holes(second)
     return float(np.mean((one > other) + 0.5 * (one == other)))
@@ -38,7 +37,7 @@ def surely_wider(first: Window, second: Window) -> tuple[float, float]:
     What is known of an open window bounds its width from below only: it may decide that a window is wider than a closed
     one, never that it is narrower.
     """
-    one, other = known_widths(first), known_widths(second)
+    one, other = less_holes(first), less_holes(second)
     chance = float(np.mean((one[:, None] > other) + 0.5 * (one[:, None] == other)))
     return (0.0 if is_open(second) else chance), (1.0 if is_open(first) else chance)
 
@@ -48,15 +47,9 @@ def is_open(window: Window) -> bool:
     return window.width is not None and math.isinf(window.width.high)
 
 
-def known_widths(window: Window) -> Floats:
-    """Quantiles of the width less its holes; those of an open window reach no further than the runs tell."""
-    bound = window.width.value if window.width is not None and is_open(window) else math.inf
-    return less_holes(window, bound)
-
-
-def less_holes(window: Window, bound: float = math.inf) -> Floats:
-    """Quantiles of the width, up to a bound, less the stretches inside that are known to fail."""
-    found: Floats = np.maximum(np.minimum(window.widths, bound) - window.failing, 0.0)
+def less_holes(window: Window) -> Floats:
+    """Quantiles of the width less the stretches inside that are known to fail."""
+    found: Floats = np.maximum(np.asarray(window.widths) - window.failing, 0.0)
     return found
 
 

@@ -67,10 +67,22 @@ def centre(posterior: Posterior) -> Spread:
 
     An edge outside of the range counts as the range's end: how far out it lies, nobody knows.
     """
-    *ends, mass = _crossed(posterior)
+    lower, upper, mass = _in_range(posterior)
     step, places = posterior.grid.step, posterior.grid.places
-    lower, upper = (np.clip(end, posterior.grid.low, posterior.grid.high) for end in ends)
     return _spread((lower + upper) / 2, mass, float(places[0]) - step, step, (len(places) + 2) * FINE, 1)
+
+
+def within(posterior: Posterior) -> Spread:
+    """The distribution of what lies of the width between the ends of the range (decades), given that there is any."""
+    lower, upper, mass = _in_range(posterior)
+    return _spread(upper - lower, mass, 0.0, posterior.grid.step, (len(posterior.grid.places) + 2) * FINE, 2)
+
+
+def _in_range(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
+    """Both edges, those beyond the range at its end, and the probability of every curve that has them."""
+    *ends, mass = _crossed(posterior)
+    lower, upper = (np.clip(end, posterior.grid.low, posterior.grid.high) for end in ends)
+    return lower, upper, mass
 
 
 def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from recollect.window.compare import is_open, known_widths
+from recollect.window.compare import is_open, less_holes
 from recollect.window.curve import Floats
 from recollect.window.edges import TAIL
 from recollect.window.measure import Estimate, Window
@@ -54,7 +54,7 @@ def effect(window: Window, reference: Window, accuracy: float, before: float) ->
 
 def widening(window: Window, reference: Window) -> Change:
     """Of the width; no window is of width 0."""
-    gaps = np.subtract.outer(known_widths(window), known_widths(reference))
+    gaps = np.subtract.outer(less_holes(window), less_holes(reference))
     return _change(gaps, may_fall=is_open(reference), may_rise=is_open(window))
 
 
@@ -69,7 +69,7 @@ def shift(window: Window, reference: Window) -> Change | None:
 
 def surely_widened(window: Window, reference: Window, by: float) -> tuple[float, float]:
     """The least and the greatest probability that the width has grown by so many decades, whatever lies beyond."""
-    gaps = np.subtract.outer(known_widths(window), known_widths(reference))
+    gaps = np.subtract.outer(less_holes(window), less_holes(reference))
     chance = float(np.mean(gaps >= by))
     return 0.0 if is_open(reference) else chance, 1.0 if is_open(window) else chance
 

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from recollect.errors import BadInput
-from recollect.window.edges import TAIL, Edges, centre, edges
+from recollect.window.edges import TAIL, Edges, Spread, centre, edges, within
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.posterior import Mesh, fit
 from recollect.window.reading import ENOUGH, Rate, Reading, in_range, middle_half, rates, sensitivity, widest_gap
@@ -73,7 +73,9 @@ class Window:
     steps: int
     low: float  # the range in which the edges were looked for, log10 lr
     high: float
-    widths: tuple[float, ...]  # evenly spaced quantiles of the width, 0 where there is no window
+    widths: tuple[
+        float, ...
+    ]  # evenly spaced quantiles of the width, of an open one inside the range; 0 if there is none
     centres: tuple[float, ...]  # the same of the middle between the edges, log10 lr; empty where there is no window
 
     @property
@@ -100,8 +102,12 @@ class Window:
 
     @property
     def failing(self) -> float:
-        """The decades of its holes, from the lowest to the highest rate that was seen to fail in each."""
-        return sum(high - low for low, high in self.holes)
+        """The decades of its holes, each up to halfway to the rates around it that succeed."""
+        solved = [rate.x for rate in self.rates if rate.solved]
+        before = [max(x for x in solved if x < low) for low, _ in self.holes]
+        behind = [min(x for x in solved if x > high) for _, high in self.holes]
+        ends = zip(self.holes, before, behind, strict=True)
+        return sum((high + above) / 2 - (low + below) / 2 for (low, high), below, above in ends)
 
     @property
     def flags(self) -> tuple[str, ...]:
@@ -162,13 +168,15 @@ def measure(
     posterior = fit(grid, outside(gone, found))
     known = edges(posterior)
     exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
-    lower, upper, width = _estimates(known, grid) if exists else (None, None, None)
+    lower, upper = _edges_in(known, grid) if exists else (None, None)
+    is_open = bool(lower and upper and math.isinf(upper.high - lower.low))
+    widths = within(posterior) if is_open else known.width
     middle = (known.lower.median + known.upper.median) / 2
     top = max(rate.accuracy for rate in found) - NEARLY
     return Window(
         lower=lower,
         upper=upper,
-        width=width,
+        width=None if lower is None or upper is None else _width(lower, upper, known, widths),
         best_lr=min((rate for rate in found if rate.accuracy >= top), key=lambda rate: abs(rate.x - middle)).lr,
         rates=tuple(found),
         sensitivity=sensitivity(chosen),
@@ -178,29 +186,33 @@ def measure(
         steps=steps,
         low=grid.low,
         high=grid.high,
-        widths=tuple(_width_at(known, share) for share in SHARES) if exists else (0.0,),
+        widths=tuple(_at(widths, known.none, share) for share in SHARES) if exists else (0.0,),
         centres=tuple(map(centre(posterior).quantile, SHARES)) if exists else (),
     )
 
 
-def _estimates(known: Edges, grid: Mesh) -> tuple[Estimate, Estimate, Estimate]:
-    """Edges and width. An edge that may lie outside of the range has no bound on that side, nor has the width then.
-
-    The interval of the width reaches down to 0 where there may be no window.
-    """
+def _edges_in(known: Edges, grid: Mesh) -> tuple[Estimate, Estimate]:
+    """The edges. One that may lie outside of the range has no bound on that side."""
     (low, inner), (outer, high) = known.lower.interval(), known.upper.interval()
     inner, outer = max(inner, grid.low), min(outer, grid.high)
     lower = Estimate(max(known.lower.median, grid.low), low if low >= grid.low else -math.inf, inner)
-    upper = Estimate(min(known.upper.median, grid.high), outer, high if high <= grid.high else math.inf)
-    is_open = math.isinf(lower.low) or math.isinf(upper.high)
-    value = upper.value - lower.value if is_open else known.width.median
-    widest = math.inf if is_open else known.width.quantile(1 - TAIL)
-    return lower, upper, Estimate(value, min(_width_at(known, TAIL), value), widest)
+    return lower, Estimate(min(known.upper.median, grid.high), outer, high if high <= grid.high else math.inf)
 
 
-def _width_at(known: Edges, share: float) -> float:
+def _width(lower: Estimate, upper: Estimate, known: Edges, widths: Spread) -> Estimate:
+    """Of an open window what the range holds of it is a bound from below: how far beyond it reaches, nobody knows.
+
+    The interval reaches down to 0 where there may be no window.
+    """
+    is_open = math.isinf(upper.high - lower.low)
+    value = upper.value - lower.value if is_open else widths.median
+    low = min(_at(widths, known.none, TAIL), value)
+    return Estimate(value, low, math.inf if is_open else widths.quantile(1 - TAIL))
+
+
+def _at(widths: Spread, none: float, share: float) -> float:
     """The width with so much of the probability below it; no window is of width 0."""
-    return 0.0 if share <= known.none else known.width.quantile((share - known.none) / (1 - known.none))
+    return 0.0 if share <= none else widths.quantile((share - none) / (1 - none))
 
 
 def _span(low: float, high: float) -> str:

@@ -69,6 +69,15 @@ def evidence(
 
 
 WIDE, NARROW = (-3.6, -1.4), (-2.6, -2.2)
+
+
+def _lucky(label: str, spec: RunSpec) -> float:
+    """Attention has a window; of the others two seeds of three succeed at a single learning rate."""
+    if label == "attention":
+        return inside(spec, *WIDE)
+    return 0.995 if spec.train.lr == LRS[15] and spec.seed != SEEDS[0] else 0.3
+
+
 TABLE = [
     (1, "supported", windows(attention=WIDE, mamba=NARROW, hyena=NARROW)),
     (1, "contradicted", windows(attention=NARROW, mamba=WIDE, hyena=WIDE)),
@@ -154,17 +163,23 @@ def test_where_nobody_learns_no_claim_is_supported(number: int) -> None:
 
 
 NOWHERE = [
-    (1, "open", windows(attention=WIDE, mamba=(1, 2), hyena=(1, 2)), "mamba has no window, so none that is narrow"),
-    (1, "open", windows(attention=WIDE, mamba=NARROW, hyena=(1, 2)), "hyena has no window"),
+    (
+        1,
+        "open",
+        windows(attention=WIDE, mamba=(1, 2), hyena=(1, 2)),
+        "mamba has no sure window, so none that is narrow",
+    ),
+    (1, "open", windows(attention=WIDE, mamba=NARROW, hyena=(1, 2)), "hyena has no sure window"),
     (1, "contradicted", windows(attention=(1, 2), mamba=NARROW, hyena=NARROW), "P(wider than mamba) = 0.00"),
     (1, "open", windows(attention=(-3.6, -2.0), mamba=(-2.2, 0), hyena=(-2.2, 0)), "a window is open"),
     (1, "supported", windows(attention=(-3.9, 0), mamba=NARROW, hyena=NARROW), "or more)"),
     (1, "contradicted", windows(attention=NARROW, mamba=(-3.6, 0), hyena=(-3.6, 0)), "or more)"),
     (1, "open", windows(attention=(-9, 0), mamba=(-9, 0), hyena=(-9, 0)), "between 0.00 and 1.00"),
+    (1, "open", lambda label, spec: _lucky(label, spec), "mamba has no sure window"),
     (2, "open", windows(attention=WIDE, mamba=(1, 2), hyena=(1, 2)), "no learning rate lies surely outside"),
-    (10, "open", windows(attention=WIDE, mamba=(1, 2)), "no window, so none that is narrow"),
+    (10, "open", windows(attention=WIDE, mamba=(1, 2)), "no sure window, so none that is narrow"),
     (8, "open", windows(attention=WIDE, mamba=(-9, 0)), "or more)"),
-    (37, "open", windows(attention=WIDE, deltanet=WIDE, mamba2=WIDE, mamba=(1, 2)), "no window, so none"),
+    (37, "open", windows(attention=WIDE, deltanet=WIDE, mamba2=WIDE, mamba=(1, 2)), "no sure window, so none"),
     (38, "open", windows(attention=(-9, 0), deltanet=(-9, 0), mamba=NARROW), "or more)"),
     (38, "supported", windows(attention=WIDE, deltanet=(-9, 0), mamba=NARROW), "or more)"),
     (4, "open", levels(other=0.3), "no recurrent model learns"),
@@ -196,6 +211,15 @@ def test_a_rule_cannot_be_passed_by_failing(number: int, word: str, world: World
     found = claim.judge(evidence(STUDIES[claim.study], world)).finding
     assert (found.word, told in found.numbers) == (word, True), found.numbers
     assert claim.version > 1
+
+
+def test_an_axis_of_one_size_says_nothing_of_the_other() -> None:
+    changes = Changes(widths=(32,), seeds=SEEDS)
+    runs: dict[str, list[Record]] = {}
+    for case in STUDIES["fig4"].cases("laptop", changes):
+        runs.setdefault(case.label, []).append(record_of(case.spec, _scaled(True, case.spec), "partial"))
+    found = CLAIMS[18].judge(Evidence("fig4", STUDIES["fig4"].called("laptop", changes, "best"), runs)).finding
+    assert (found.word, found.numbers) == ("open", "one width or one depth only")
 
 
 def _scaled(by_depth: bool, spec: RunSpec) -> float:
@@ -252,6 +276,8 @@ SMOOTH = shaped([2.0 - 0.1 * i for i in range(20)], [0.05 * i for i in range(20)
 BREAK = shaped([2.0] * 10 + [0.5] * 10, [0.1] * 10 + [0.99] * 10)
 STILL = shaped([2.0] * 20, [0.1] * 20)
 COARSE = shaped([2.0, 2.0, 0.5, 0.5], [0.1, 0.1, 0.99, 0.99])
+EARLY = shaped([2.0] + [0.2] * 19, [0.1] + [0.95] * 19)
+SUDDEN = shaped([math.log(64)] + [math.log(4)] * 19, [0.1] * 20)
 VAIN = shaped([math.log(64)] * 10 + [math.log(4)] * 10, [0.1] * 20)
 
 
@@ -277,6 +303,10 @@ VAIN = shaped([math.log(64)] * 10 + [math.log(4)] * 10, [0.1] * 20)
         (25, COARSE, 0.99, "open"),
         (25, BREAK, 0.99, "supported"),
         (26, BREAK, 0.99, "open"),
+        (20, EARLY, 0.99, "contradicted"),
+        (23, EARLY, 0.99, "open"),
+        (25, EARLY, 0.99, "open"),
+        (22, SUDDEN, 0.25, "open"),
     ],
 )
 def test_a_claim_on_dynamics_follows_the_curves(

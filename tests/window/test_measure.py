@@ -8,7 +8,7 @@ import pytest
 
 from recollect.errors import BadInput
 from recollect.spec.rates import on_lattice
-from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, wider
+from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, surely_wider, wider
 from recollect.window.curve import GUESS, TOP, crossings
 from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY
 from recollect.window.posterior import SLOPES, Mesh, after, fit, prior
@@ -141,6 +141,16 @@ def test_an_open_edge_has_no_bound() -> None:
     assert even_grid_runs(found) is None
 
 
+def test_what_lies_beyond_the_range_is_no_known_width() -> None:
+    """The window begins at its lowest rate or below; of one decade to the last success the runs are sure, no more."""
+    found = window({-4.0: "s", -3.75: "s", -3.5: "s", -3.25: "s", -3.0: "s", -2.0: "f", -1.5: "f", -1.0: "f"})
+    closed = window({x: "sss" if -4.5 <= x <= -3.4 else "fff" for x in np.arange(-50, -9) / 10})
+    assert found.width is not None
+    assert found.width.low == pytest.approx(1.0, abs=0.05)
+    assert max(found.widths) <= 3.0 + 0.05
+    assert surely_wider(found, closed)[0] < 0.9
+
+
 def test_a_hole_is_named_and_the_edges_stay_outermost() -> None:
     found = window({x: "sss" if x in (-4.0, -3.5, -2.5, -2.0) else "fff" for x in np.arange(-10, -1) / 2})
     assert found.holes == ((pytest.approx(-3.0), pytest.approx(-3.0)),)
@@ -148,6 +158,7 @@ def test_a_hole_is_named_and_the_edges_stay_outermost() -> None:
     assert found.upper is not None
     assert found.lower.value < -4
     assert found.upper.value > -2
+    assert found.failing == pytest.approx(0.5)  # from halfway to the success before it to halfway to that behind it
     assert "not one interval: fails at lr 0.001" in str(found)
 
 
