@@ -9,7 +9,7 @@ from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 
 from recollect.errors import BadInput
-from recollect.store.lock import lock
+from recollect.store.lock import itself, lock
 from recollect.store.migrations import SCHEMA, migrate, transaction
 from recollect.store.records import ID
 
@@ -51,8 +51,8 @@ class File:
     def __init__(self, path: Path = DEFAULT, *, create: bool = False) -> None:
         self.path = Path(path)
         check_path(self.path, create)
-        is_db = self.path.suffix == ".db"
-        self.files = self.path.with_suffix(".files") if is_db else self.path.with_name(f"{self.path.name}-files")
+        place = itself(self.path)
+        self.files = place.with_suffix(".files") if place.suffix == ".db" else place.with_name(f"{place.name}-files")
         self.is_writer = self.is_copy = False
         self.unreadable: dict[str, str] = {}
         try:

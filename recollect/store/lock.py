@@ -58,8 +58,14 @@ def who_writes(path: Path) -> Writer | None:
 
 
 def beside(path: Path, ending: str) -> Path:
-    """A file that goes with the store."""
-    return path.with_name(f"{path.name}.{ending}")
+    """A file that goes with the store, by whatever name it is called."""
+    place = itself(path)
+    return place.with_name(f"{place.name}.{ending}")
+
+
+def itself(path: Path) -> Path:
+    """The store that a link leads to: two names of one store must not have two locks, nor two folders."""
+    return path.resolve() if path.is_symlink() else path
 
 
 def _lock(path: Path) -> FileLock:

@@ -25,18 +25,21 @@ class Merged:
 def merge(into: Store, other: Path, cells: Collection[str] | None = None, *, light: bool = False) -> Merged:
     """Copy what `into` lacks, unknown runs and finished ones that it has not finished, with points, links and files.
 
-    Of certain cells only the finished runs, without links to studies. A light copy, to be kept or passed on, has only
+    Of a run that both have finished with the same result, looks inside that only the other has come over too. Of
+    certain cells only the finished runs, without links to studies. A light copy, to be kept or passed on, has only
     finished runs and no files.
     """
     source = Store(other)
     if into.path.resolve() == source.path.resolve():
         raise BadInput(f"store merge: {other} is the same store")
     with into.writing():
-        wanted, different = _wanted(into, source, cells, light), _different(into, source)
-        for run in wanted:  # files first: a finished run of a store has its weights
-            if not light and source.folder(run).is_dir():
-                shutil.copytree(source.folder(run), into.folder(run), dirs_exist_ok=True)
-        _copy_rows(into, source, wanted, linked=cells is None)
+        wanted, (same, different) = _wanted(into, source, cells, light), _both(into, source)
+        with into.transaction():
+            _copy_rows(into, source, wanted, linked=cells is None)
+            _copy_looks(into, source, same)
+            for run in wanted:  # after its row was read and before it counts: a finished run of a store has its weights
+                if not light and source.folder(run).is_dir():
+                    shutil.copytree(source.folder(run), into.folder(run), dirs_exist_ok=True)
         into.release()
     source.close()
     return Merged(len(wanted), different)
@@ -51,22 +54,31 @@ def _wanted(into: Store, source: Store, cells: Collection[str] | None, light: bo
     return [record.id for record in sound if record.id not in ours or record.id in finished]
 
 
-def _different(into: Store, source: Store) -> int:
+def _both(into: Store, source: Store) -> tuple[list[str], int]:
+    """Of the runs that both have finished: those with the same result, and how many have another."""
     query = "SELECT id, result FROM runs WHERE status = ?"
     ours, theirs = ({row["id"]: row["result"] for row in store.db.execute(query, (DONE,))} for store in (into, source))
-    return sum(theirs[run] != result for run, result in ours.items() if run in theirs)
+    common = ours.keys() & theirs.keys()
+    same = [run for run in common if ours[run] == theirs[run]]
+    return same, len(common) - len(same)
 
 
 def _copy_rows(into: Store, source: Store, wanted: list[str], *, linked: bool) -> None:
     """By the columns' names: an older store reads as if it had this version's schema, but not in its file."""
-    with into.transaction():
-        for table, key in TABLES.items():
-            for run in wanted:
-                into.db.execute(f"DELETE FROM {table} WHERE {key} = ?", (run,))
-                _insert(into, table, source.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (run,)))
-        if linked:
-            _insert(into, "study_runs", source.db.execute("SELECT * FROM study_runs ORDER BY rowid"))
-            into.db.execute("DELETE FROM study_runs WHERE run NOT IN (SELECT id FROM runs)")
+    for table, key in TABLES.items():
+        for run in wanted:
+            into.db.execute(f"DELETE FROM {table} WHERE {key} = ?", (run,))
+            _insert(into, table, source.db.execute(f"SELECT * FROM {table} WHERE {key} = ?", (run,)))
+    if linked:
+        _insert(into, "study_runs", source.db.execute("SELECT * FROM study_runs ORDER BY rowid"))
+        into.db.execute("DELETE FROM study_runs WHERE run NOT IN (SELECT id FROM runs)")
+
+
+def _copy_looks(into: Store, source: Store, same: list[str]) -> None:
+    """What was seen inside runs that are alike, where `into` has seen nothing."""
+    ours, theirs = ({run for (run,) in store.db.execute("SELECT DISTINCT run FROM arrays")} for store in (into, source))
+    for run in (theirs - ours) & set(same):
+        _insert(into, "arrays", source.db.execute("SELECT * FROM arrays WHERE run = ?", (run,)))
 
 
 def _insert(into: Store, table: str, rows: sqlite3.Cursor) -> None:
