@@ -22,6 +22,9 @@ from recollect.studies import Changes, Design
 from recollect.sweep.shards import Shard
 from recollect.window.tuned import MOST, USUAL
 
+SEVERAL = {"train.lr": "--lrs", "seed": "--seeds"}
+"""What a study varies itself, and the option that says otherwise."""
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -51,6 +54,10 @@ class Changed:
     def read(self) -> Changes:
         """As the study takes them."""
         fields = read_sets(self.set_) | ({"model.noncausal": True} if self.allow_noncausal else {})
+        for key in fields.keys() & SEVERAL.keys():
+            raise BadInput(f"--set {key}: a study has several; {SEVERAL[key]} names others")
+        if self.widths and "model.d_model" in fields:
+            raise BadInput("--set model.d_model: --widths gives it already; leave one out")
         return Changes(fields, self.mixers, self.widths, self.lrs, self.seeds, self.like)
 
 
@@ -124,10 +131,11 @@ def run(
     check_folder(out)
     check_counts(designed, limit, max_runs)
     chosen, path, inside = pick(what, only), store, probe or (found is not None and found.looks_inside)
+    watch = watch_of([case.spec for case in chosen], inside, diagnostics) if designed != "window" else None
     if shard is not None:
         part = Shard.read(shard)
         path = part.store(store)
-        chosen = left(what, part.cut(chosen, designed), designed, store, max_runs)
+        chosen = left(what, part.cut(chosen, designed), designed, store, max_runs, watch)
         found, what = None, sharded(what, part, designed)
         tell(f"shard {part} of {what.name}: all its runs are done" if not chosen else after_shards(part, store))
         if not chosen:
@@ -136,8 +144,8 @@ def run(
         tell(choice, stderr=True)
     order = Order(found, what, how, path, out, printed, choice, dry_run)
     if designed == "window":
-        if probe:
-            raise BadInput("--probe: a search does not look inside; add --design best or --design every")
+        if probe or diagnostics:
+            asked = "--probe" if probe else "--diagnostics"
+            raise BadInput(f"{asked}: a search does not look inside; add --design best or --design every")
         return search(order, what.tuned(chosen if shard else what.cases, max_runs), chosen)
-    watch = watch_of([case.spec for case in chosen], inside, diagnostics)
     return train(order, chosen, designed, limit, watch)

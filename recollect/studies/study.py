@@ -135,6 +135,8 @@ class Study:
                 **model.fields,
                 **scale.own.get(label, {}),
             }
+            if (depth := model.fields.get("model.n_layers")) not in (None, wanted.fields.get("model.n_layers", depth)):
+                raise BadInput(f"run {self.name}: --set model.n_layers: '{label}' has {depth}; --mixers names others")
             fields = {key: value for key, value in base.items() if TWINS.get(key) not in wanted.fields}
             fields |= wanted.fields
             protocol = model.protocol or scale.protocol

@@ -109,7 +109,7 @@ def test_the_best_rates_seeds_are_counted_alone_where_the_store_has_more(capsys:
 def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) -> None:
     code, out, _ = call(capsys, *WORDS, "--dry-run")
     assert code == 0
-    assert "fig1: at most 5 runs in 1 cells, 0 done" in out
+    assert "fig1: at most 5 runs in 1 cell, 0 done" in out
     assert "--design: every 4, best 3, window 14 to 22 runs" in out
     assert "attention, lr 0.00316, seed 1 is next; 0 runs are there" in out
     assert list(tmp_path.iterdir()) == []
@@ -117,11 +117,11 @@ def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) 
 
 def test_a_dry_run_counts_the_runs_of_its_design(capsys: Capsys) -> None:
     few = ["run", "fig1", "--scale", "smoke", "--mixers", "attention", "--seeds", "0", "1", "--design", "best"]
-    assert "fig1: 3 runs in 1 cells, 3 to do" in call(capsys, *few, "--dry-run")[1]
+    assert "fig1: 3 runs in 1 cell, 3 to do" in call(capsys, *few, "--dry-run")[1]
     assert call(capsys, *few, "--limit", "1", "--executor", "inline")[0] == 0
-    assert "fig1: 3 runs in 1 cells, 2 to do" in call(capsys, *few, "--dry-run")[1]
+    assert "fig1: 3 runs in 1 cell, 2 to do" in call(capsys, *few, "--dry-run")[1]
     assert call(capsys, *few, "--executor", "inline")[0] == 0
-    assert "fig1: 3 runs in 1 cells, 0 to do" in call(capsys, *few, "--dry-run")[1]
+    assert "fig1: 3 runs in 1 cell, 0 to do" in call(capsys, *few, "--dry-run")[1]
 
 
 def test_a_sweep_file_can_be_searched_too(capsys: Capsys, tmp_path: Path) -> None:
@@ -181,3 +181,26 @@ def test_what_a_chosen_cell_is_compared_with_comes_along(capsys: Capsys) -> None
     (_, name) = Store(Path("recollect.db")).studies()[0]
     found = Contents(Store(Path("recollect.db"))).labelled("remedies", name)
     assert Counter(label for label, _ in found) == {"mamba, as it is": 13, "mamba, Muon": 13}, "with their seeds"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("table2", "--set", "train.lr=0.5"), "--set train.lr: a study has several; --lrs names others"),
+        (("table2", "--set", "seed=7"), "--set seed: a study has several; --seeds names others"),
+        (("table2", "--set", "model.d_model=8", "--widths", "16"), "--set model.d_model: --widths gives it already"),
+        (("fig7", "--set", "model.n_layers=3"), "'attention, 2 layers' has 2; --mixers names others"),
+        (("table2", "--design", "window", "--diagnostics"), "--diagnostics: a search does not look inside"),
+    ],
+)
+def test_what_a_study_would_not_do_is_refused(capsys: Capsys, words: tuple[str, ...], told: str) -> None:
+    code, _, err = call(capsys, "run", *words, "--scale", "smoke")
+    assert (code, told in err) == (2, True), err
+    assert not Path("recollect.db").exists()
+
+
+def test_a_shard_looks_into_what_was_only_trained(capsys: Capsys) -> None:
+    words = (*STUDY, "--design", "every", "--mixers", "attention", "--seeds", "0", "--lrs", "1e-3")
+    assert call(capsys, *words)[0] == 0
+    assert "all its runs are done" in call(capsys, *words, "--shard", "1/1")[1]
+    assert "all its runs are done" not in call(capsys, *words, "--shard", "1/1", "--probe", "--dry-run")[1]

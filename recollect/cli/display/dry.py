@@ -27,7 +27,7 @@ LONG = 86400.0
 def report(what: Sweep, chosen: Sequence[Case], todo: Sequence[Case], store: Path, workers: int, count: int) -> None:
     """Print the number of runs, `count` in all, parameters, time, and the first specs."""
     cells = len({case.spec.cell for case in chosen})
-    tell(f"{what.name}: {count:,} runs in {cells} cells, {len(todo):,} to do  store {store}")
+    tell(f"{what.name}: {count:,} runs in {cells} cell{'s' * (cells != 1)}, {len(todo):,} to do  store {store}")
     print_designs(what)
     if not todo:
         return
@@ -45,7 +45,8 @@ def report_search(what: Sweep, searching: Searching, known: Sequence[Record], st
     """The same of a search, which does not know its runs beforehand: how many there may be, and which come first."""
     most = sum(cell.most(known) for _, cell in searching.cells)
     spent = sum(cell.spent(known, []) for _, cell in searching.cells)
-    tell(f"{what.name}: at most {most:,} runs in {len(searching.cells)} cells, {spent:,} done  store {store}")
+    cells = f"{len(searching.cells)} cell{'s' * (len(searching.cells) != 1)}"
+    tell(f"{what.name}: at most {most:,} runs in {cells}, {spent:,} done  store {store}")
     print_designs(what)
     todo: list[RunSpec] = []
     for label, cell in searching.cells:

@@ -36,10 +36,12 @@ def missing(chosen: list[Case], store: Path, watch: Watch | None = None) -> list
     return [case for case in chosen if case.spec.id not in done]
 
 
-def left(what: Sweep, cases: list[Case], design: Design, store: Path, most: int | None) -> list[Case]:
+def left(
+    what: Sweep, cases: list[Case], design: Design, store: Path, most: int | None, watch: Watch | None = None
+) -> list[Case]:
     """What the store into which shards are merged has not got yet; where runs follow from others, whole cells."""
     if design == "every":
-        return missing(cases, store)
+        return missing(cases, store, watch)
     cells = what.tuned(cases, most)
     known = stored(store, Searching(what.name, what.scale, cells))
     if design == "best":
