@@ -8,6 +8,7 @@ from recollect.cli.display.console import tell
 from recollect.cli.options import Sets, read_sets, whole
 from recollect.cli.options.names import MixerName
 from recollect.spec import TASKS, make_spec, mixer_options, task_options
+from recollect.spec.compose import number
 from recollect.spec.names import is_whole
 from recollect.spec.sources import is_code, load_source, pinned
 
@@ -45,6 +46,8 @@ def check(
         name.
     """
     given = read_sets(set_)
+    for size, option in ((d_model, "--d-model"), (length, "--length"), (n_layers, "--n-layers")):
+        number(size, option, "check")
     clauses = tried(what, given, d_model, length, n_layers)
     for one in clauses:
         tell(f"{'holds ' if one.holds else 'BROKEN'}  {one.clause}: {one.seen}")

@@ -12,10 +12,14 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, TypeVar
 
-from pydantic import BaseModel, ConfigDict, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from pydantic.fields import FieldInfo
+from pydantic_core import to_jsonable_python
+from typing_extensions import Self
+
+from recollect.errors import sentence
 
 LATER, ASIDE = object(), object()
 
@@ -28,9 +32,9 @@ class As:
 
 
 class Frozen(BaseModel):
-    """A description that cannot change and has no unknown field."""
+    """A description that cannot change, has no unknown field and no number that JSON, and so its id, cannot hold."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, allow_inf_nan=False)
 
     @model_validator(mode="before")
     @classmethod
@@ -41,9 +45,30 @@ class Frozen(BaseModel):
                 raise ValueError(f"{name} cannot be {str(given[name]).lower()}")
         return given
 
+    @model_validator(mode="after")
+    def hashable_arguments(self) -> Self:
+        """Refuse what the identity could not hold where fields are open: the arguments of a user's code."""
+        for name, value in (self.model_extra or {}).items():
+            try:
+                canonical(to_jsonable_python(value))
+            except (TypeError, ValueError):
+                raise ValueError(f"{name}: finite numbers, texts, lists and mappings only (got {value!r})") from None
+        return self
+
     def identity(self) -> dict[str, Any]:
         """The plain value that is hashed: all fields, as their marks say."""
         return identified(self, self.model_dump(mode="json"))
+
+
+Kind = TypeVar("Kind", bound=Frozen)
+
+
+def checked(kind: type[Kind], plain: Any, where: str) -> Kind:
+    """A description of this kind from plain data, or one sentence."""
+    try:
+        return kind.model_validate(plain)
+    except ValidationError as error:
+        raise sentence(error, where) from None
 
 
 def identified(value: Frozen, plain: dict[str, Any]) -> dict[str, Any]:

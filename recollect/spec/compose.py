@@ -1,12 +1,10 @@
 """From a protocol and a few overrides to a complete spec, or to one clear sentence."""
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, TypeVar
 
-from pydantic import ValidationError
-
-from recollect.errors import BadInput, sentence, unknown
-from recollect.spec.base import Frozen
+from recollect.errors import BadInput, unknown
+from recollect.spec.base import Frozen, checked
 from recollect.spec.compute import ComputeSpec
 from recollect.spec.like import roles
 from recollect.spec.mixers import MIXERS
@@ -19,7 +17,8 @@ from recollect.spec.tasks import TASKS, TaskOptions
 from recollect.spec.train import TrainSpec
 
 SHORTHANDS = ("train.epochs", "train.warmup")
-PARTS = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}
+Value = TypeVar("Value")
+PARTS: dict[str, type[Frozen]] = {"model": ModelSpec, "train": TrainSpec, "compute": ComputeSpec}
 
 
 def make_spec(
@@ -58,7 +57,7 @@ def make_spec(
             flat.pop(other, None)
         elif other in given:
             flat.pop(one, None)
-    plain = nest(spell_out(flat | given, where))
+    plain = nest(spell_out(flat | given, where), where)
     if is_code(task):
         plain["task"] = task_options(task, plain["task"]).model_dump()
     else:
@@ -68,15 +67,7 @@ def make_spec(
     plain["model"]["mixer"] = made if len(made) > 1 else made[0]
     if len(mixers) > 1 and "model.n_layers" not in given:
         plain["model"]["n_layers"] = len(mixers)
-    return read_spec(plain, where)
-
-
-def read_spec(plain: Any, where: str) -> RunSpec:
-    """A complete spec from plain data, or one sentence."""
-    try:
-        return RunSpec.model_validate(plain)
-    except ValidationError as error:
-        raise sentence(error, where) from None
+    return checked(RunSpec, plain, where)
 
 
 def spell_out(flat: Fields, where: str) -> dict[str, Any]:
@@ -119,26 +110,41 @@ def number(value: Any, name: str, where: str) -> int:
     return found
 
 
-def nest(flat: Fields) -> dict[str, Any]:
+def nest(flat: Fields, where: str = "spec") -> dict[str, Any]:
     """{'task.length': 64} -> {'task': {'length': 64}}."""
     out: dict[str, Any] = {}
     for key, value in flat.items():
         *parents, leaf = key.split(".")
-        room = out
+        room: Any = out
         for parent in parents:
-            room = room.setdefault(parent, {})
+            room = room.setdefault(parent, {}) if isinstance(room, dict) else None
+        if not isinstance(room, dict) or leaf in room:
+            raise BadInput(f"{where}: {key}: one field is given a value and fields of its own; give one of them")
         room[leaf] = value
     return out
 
 
-def flatten(plain: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+def flatten(plain: Mapping[str, Any], where: str = "spec") -> dict[str, Any]:
     """{'task': {'length': 64}} -> {'task.length': 64}."""
-    out: dict[str, Any] = {}
+    return once(leaves(plain, lambda value: isinstance(value, Mapping)), where)
+
+
+def leaves(plain: Mapping[str, Any], is_room: Callable[[Any], bool], prefix: str = "") -> Iterator[tuple[str, Any]]:
+    """Dotted fields and their values, which are whatever is no room of further fields."""
     for key, value in plain.items():
-        if isinstance(value, Mapping):
-            out |= flatten(value, f"{prefix}{key}.")
+        if is_room(value):
+            yield from leaves(value, is_room, f"{prefix}{key}.")
         else:
-            out[prefix + key] = value
+            yield f"{prefix}{key}", value
+
+
+def once(fields: Iterable[tuple[str, Value]], where: str) -> dict[str, Value]:
+    """Fields by name; one that is given twice is refused, as the last would win and nobody would know."""
+    out: dict[str, Value] = {}
+    for key, value in fields:
+        if key in out:
+            raise BadInput(f"{where}: {key} is given twice, be it dotted, nested or short; give it once")
+        out[key] = value
     return out
 
 
@@ -180,12 +186,7 @@ def _own(name: str, options: Mapping[str, Any], n_mixers: int) -> dict[str, Any]
 
 def _check_names(given: Fields, task: str, mixers: list[str], where: str) -> None:
     """Refuse a field that does not exist, naming the nearest one."""
-    parts: dict[str, type[Frozen]] = {
-        "task": TaskOptions if is_code(task) else TASKS[task],
-        "model": ModelSpec,
-        "train": TrainSpec,
-        "compute": ComputeSpec,
-    }
+    parts = PARTS | {"task": TaskOptions if is_code(task) else TASKS[task]}
     known = {f"{part}.{name}" for part, kind in parts.items() for name in kind.model_fields}
     known |= {f"model.mixer.{option}" for name in mixers if name in MIXERS for option in MIXERS[name].model_fields}
     allowed = known - {"task.name", "model.mixer", "model.mixer.name"} | {*SHORTHANDS, "seed", "numerics"}

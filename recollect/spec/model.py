@@ -31,9 +31,9 @@ class ModelSpec(Frozen):
         "native", description="each part's own; all Linears N(0, 0.02) with scaled outputs; Zoology's before 2025"
     )
     position_amplitude: Annotated[float, LATER] = Field(
-        1.0, gt=0, allow_inf_nan=False, description="of sinusoidal positions; embeddings are drawn with 0.02"
+        1.0, gt=0, description="of sinusoidal positions; embeddings are drawn with 0.02"
     )
-    embedding_std: Annotated[float, LATER] = Field(0.02, gt=0, allow_inf_nan=False, description="of the embedding")
+    embedding_std: Annotated[float, LATER] = Field(0.02, gt=0, description="of the embedding")
     mimetic_layers: Annotated[tuple[NonNegativeInt, ...], LATER] = Field(
         (), description="layers, from 0, that start near attention: no decay, W_B = W_C, the convolution a delta"
     )

@@ -8,11 +8,10 @@ from typing import Annotated, Any, TypeVar, Union
 from pydantic import Tag
 
 from recollect.errors import unknown
-from recollect.spec.base import Frozen
+from recollect.spec.base import Frozen, Kind
 
 K = TypeVar("K", bound=str | int)
 T = TypeVar("T")
-Options = TypeVar("Options", bound=Frozen)
 
 
 class Registry(Mapping[K, T]):
@@ -42,7 +41,7 @@ class Registry(Mapping[K, T]):
         return self._members[name]
 
 
-def named(base: type[Options], *families: ModuleType) -> Iterator[tuple[str, type[Options]]]:
+def named(base: type[Kind], *families: ModuleType) -> Iterator[tuple[str, type[Kind]]]:
     """The option classes of these files that have a name of their own, in the order in which they are written."""
     for kind in (kind for family in families for kind in vars(family).values()):
         if isinstance(kind, type) and issubclass(kind, base) and "name" in kind.model_fields:

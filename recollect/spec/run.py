@@ -1,10 +1,9 @@
 """The complete description of one run."""
 
-from pydantic import Field, NonNegativeInt, PositiveInt, ValidationError, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
 
-from recollect.errors import sentence
 from recollect.ops.forms import CPU_ONLY, LIBRARIES, OPS, form_of
-from recollect.spec.base import Frozen, canonical, digest
+from recollect.spec.base import Frozen, canonical, checked, digest
 from recollect.spec.compute import ComputeSpec, kind_of_device
 from recollect.spec.mixers import WholeOptions
 from recollect.spec.model import ModelSpec
@@ -76,10 +75,7 @@ class RunSpec(Frozen):
 
     def at(self, lr: float, seed: int) -> "RunSpec":
         """The run of the same cell with this learning rate and seed, or one sentence."""
-        try:
-            return RunSpec.model_validate(dict(self) | {"train": dict(self.train) | {"lr": lr}, "seed": seed})
-        except ValidationError as error:
-            raise sentence(error, "spec") from None
+        return checked(RunSpec, dict(self) | {"train": dict(self.train) | {"lr": lr}, "seed": seed}, "spec")
 
     @property
     def id(self) -> str:

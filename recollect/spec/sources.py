@@ -90,7 +90,7 @@ def load_source(code: Pinned, what: str) -> ModuleType:
         return _load_file(code, what) if code.path else importlib.import_module(code.name.rpartition(":")[0])
     except BadInput:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BadInput(f"{what} {code.name}: importing it raised {type(error).__name__}: {error}") from error
 
 

@@ -1,8 +1,9 @@
 """How it is trained: optimiser, schedule, evaluation, stops."""
 
+import math
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, NonNegativeInt, PositiveInt, model_validator
+from pydantic import Field, NonNegativeInt, PositiveInt, field_validator, model_validator
 
 from recollect.spec.base import LATER, Frozen
 
@@ -13,22 +14,22 @@ ROLES: tuple[Role, ...] = ("dynamics", "embedding", "norms")
 
 
 def _factor(whose: str) -> Any:
-    return Field(1.0, gt=0, allow_inf_nan=False, description=f"a factor on the rate {whose}")
+    return Field(1.0, gt=0, description=f"a factor on the rate {whose}")
 
 
 def _fixed(role: Role) -> Any:
     words = f"the peak rate of {role} itself, whatever lr is; the schedule stays"
-    return Field(None, gt=0, allow_inf_nan=False, description=words)
+    return Field(None, gt=0, description=words)
 
 
 def _decay(role: Role) -> Any:
-    return Field(None, ge=0, allow_inf_nan=False, description=f"weight decay of {role}, or as decay_scope says")
+    return Field(None, ge=0, description=f"weight decay of {role}, or as decay_scope says")
 
 
 class TrainSpec(Frozen):
     """Optimiser, schedule, evaluation and the three stops."""
 
-    lr: float = Field(1e-3, gt=0, allow_inf_nan=False, description="peak learning rate")
+    lr: float = Field(1e-3, gt=0, description="peak learning rate")
     steps: PositiveInt = Field(2000, le=10**9, description="the budget")
     batch_size: PositiveInt = Field(64, le=2**20, description="rows a step")
     warmup_steps: NonNegativeInt = Field(200, description="linear warm-up")
@@ -41,7 +42,7 @@ class TrainSpec(Frozen):
     beta1: float = Field(0.9, ge=0, lt=1)
     beta2: float = Field(0.999, ge=0, lt=1)
     eps: float = Field(1e-8, gt=0)
-    clip: float | None = Field(1.0, gt=0, description="largest gradient norm, or none")
+    clip: float | None = Field(1.0, gt=0, allow_inf_nan=True, description="largest gradient norm, or none")
     eval_every: PositiveInt = Field(250, description="steps between evaluations")
     stop_accuracy: float | None = Field(0.99, gt=0, le=1, description="stop when above it, or never")
     stop_split: Literal["validation", "test"] = Field(
@@ -63,6 +64,14 @@ class TrainSpec(Frozen):
     decay_dynamics: Annotated[float | None, LATER] = _decay("dynamics")
     decay_embedding: Annotated[float | None, LATER] = _decay("embedding")
     decay_norms: Annotated[float | None, LATER] = _decay("norms")
+
+    @field_validator("clip")
+    @classmethod
+    def finite_or_none(cls, clip: float | None) -> float | None:
+        """Tell those who write that nothing is to be clipped as a bound without end how to say it."""
+        if clip == math.inf:
+            raise ValueError("a finite number above 0, or null, which clips nothing")
+        return clip
 
     @model_validator(mode="after")
     def one_rate_per_group(self) -> "TrainSpec":

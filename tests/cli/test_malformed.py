@@ -64,6 +64,64 @@ def test_malformed_input_is_one_sentence(
     assert not {line: problem for line, problem in tried.items() if problem}
 
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
+TRAIN = ["train", "mqar", "attention", "--set"]
+ASKED: list[tuple[list[str], str]] = [
+    (
+        [*TRAIN, "train.clip=inf"],
+        "train: train.clip: a finite number above 0, or null, which clips nothing (got 'inf')",
+    ),
+    ([*TRAIN, "train.eps=.inf"], "train: train.eps: input should be a finite number (got inf)"),
+    (["train", "mqar", "gla", "--set", "model.mixer.temperature=.inf"], "temperature: input should be a finite number"),
+    (["check", "mqar", "--set", "task.length=7"], "task mqar: length must be even (got 7)"),
+    (["check", "mqar", "--set", "task.lenght=8"], "task mqar: unknown name 'lenght'; did you mean 'length'?"),
+    (["check", "mamba", "--d-model", "0"], "check: --d-model: a whole number >= 1 (got 0)"),
+    (["check", "mamba", "--d-model=-8"], "check: --d-model: a whole number >= 1 (got -8)"),
+    (["check", "mamba", "--length", "0"], "check: --length: a whole number >= 1 (got 0)"),
+    (["check", "mamba", "--n-layers", "0"], "check: --n-layers: a whole number >= 1 (got 0)"),
+    (
+        ["train", f"{EXAMPLES}/my_task.py:Sum", "attention", "--set", "task.validation_rows=-3"],
+        "task my_task.py:Sum: validation_rows: input should be greater than 0 (got -3)",
+    ),
+    (
+        ["train", "mqar", f"{EXAMPLES}/my_mixer.py:GatedAverage", "--set", "model.mixer.name=foo"],
+        "mixer my_mixer.py:GatedAverage: 'name' cannot be set, it says which code runs",
+    ),
+    (
+        ["train", "mqar", f"{EXAMPLES}/my_mixer.py:GatedAverage", "--set", "model.mixer.decay=.inf"],
+        "mixer my_mixer.py:GatedAverage: decay: finite numbers, texts, lists and mappings only (got inf)",
+    ),
+]
+
+
+@pytest.mark.parametrize(("words", "expected"), ASKED, ids=lambda part: "" if isinstance(part, str) else part[-1])
+def test_what_is_wrong_is_named(
+    words: list[str], expected: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    code, said = answer(words, capsys)
+    assert not refused(code, said)
+    assert expected in said
+    assert not any(tmp_path.iterdir())
+
+
+FILES = {
+    "1: 2": "train: unknown name '1'",
+    "train: {1: 2}": "train: unknown name 'train.1'; did you mean 'train.lr'?",
+    "train: {lr: 1e-3}\ntrain.lr: 1e-2": "train.lr is given twice",
+}
+
+
+@pytest.mark.parametrize("text", FILES)
+def test_what_is_wrong_in_a_file_of_fields_is_named(
+    text: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "spec.yaml").write_text(text)
+    code, said = answer(["train", "mqar", "attention", "--spec", str(tmp_path / "spec.yaml")], capsys)
+    assert not refused(code, said)
+    assert FILES[text] in said
+
+
 def test_a_broken_store_is_read_or_refused_by_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for seed in (1, 2):
         run(tiny(seed=seed), store=tmp_path / "sound.db")

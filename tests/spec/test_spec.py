@@ -1,5 +1,6 @@
 """Specs are complete, canonical, and refuse what cannot run."""
 
+import math
 from pathlib import Path
 from typing import Annotated
 
@@ -12,6 +13,9 @@ from recollect.spec.base import LATER, is_later
 from recollect.spec.compose import flatten, make_spec, nest
 from recollect.spec.model import ModelSpec
 from recollect.spec.protocols import PROTOCOLS, Protocol
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+MINE, SUM = f"{EXAMPLES / 'my_mixer.py'}:GatedAverage", f"{EXAMPLES / 'my_task.py'}:Sum"
 
 
 @pytest.mark.parametrize("mixer", MIXERS)
@@ -142,7 +146,7 @@ def test_a_library_serves_its_ops_on_cuda_only_and_nobody_else() -> None:
         with pytest.raises(BadInput, match=rf"compute.kernel: {kernel} has no form of {op}; allowed: numba, torch"):
             on_cuda(kernel, mixer)
     with pytest.raises(BadInput, match=r"compute.kernel: fla has no op of .*my_mixer.py:GatedAverage; use torch"):
-        on_cuda("fla", f"{Path(__file__).parents[2] / 'examples' / 'my_mixer.py'}:GatedAverage")
+        on_cuda("fla", MINE)
     for asked, sentence in {
         "compile": "cannot see into kernels of fla; use compute.kernel=torch",
         "deterministic": "fla does not promise it; use compute.kernel=torch",
@@ -235,6 +239,9 @@ BAD = {
     "epochs of fresh data": ({"train.epochs": 2}, "fixed training set"),
     "a warm-up above 1": ({"train.warmup": 2}, "share of the steps"),
     "hard ALiBi with one head": ({"model.mixer.positions": "hard_alibi"}, "hard_alibi needs n_heads >= 2 (got 1)"),
+    "no end to clipping": ({"train.clip": "inf"}, "train.clip: a finite number above 0, or null, which clips nothing"),
+    "an infinite decay": ({"train.weight_decay": float("inf")}, "train.weight_decay: input should be a finite number"),
+    "an infinite eps": ({"train.eps": "1e400"}, "train.eps: input should be a finite number"),
     "an unknown option": ({"model.mixer.cnov": "k"}, "did you mean 'model.mixer.conv'"),
 }
 
@@ -246,6 +253,41 @@ def test_bad_input_gets_one_sentence(case: str) -> None:
         make_spec("mqar", "attention", fields)
     assert expected in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("mixer", [*MIXERS, MINE])
+def test_no_field_is_infinite(mixer: str) -> None:
+    own = {"model.mixer.decay": 0.5} if mixer == MINE else {}
+    fields = flatten(make_spec("mqar", mixer, own).model_dump(mode="json"))
+    for field in (field for field, value in fields.items() if isinstance(value, float)):
+        for bad in (math.inf, math.nan, [math.inf]):
+            with pytest.raises(BadInput, match=r"^[^\n]+$"):
+                make_spec("mqar", mixer, {field: bad})
+
+
+def test_a_field_is_given_once() -> None:
+    with pytest.raises(BadInput, match=r"^spec: train.lr is given twice, be it dotted, nested or short; give it once$"):
+        flatten({"train.lr": 1e-3, "train": {"lr": 1e-2}})
+    for given in ({"task.rows.x": 3}, {"task.a": 1, "task.a.b": 2}, {"task.a.b": 2, "task.a": 1}):
+        with pytest.raises(BadInput, match=r"^spec: task\.(rows\.x|a|a\.b): one field is given a value and fields of"):
+            make_spec(SUM, "attention", given)
+
+
+@pytest.mark.parametrize("pin", ["name", "path", "source", "whole"])
+def test_what_says_which_code_runs_is_no_argument_of_it(pin: str) -> None:
+    for mixer in (MINE, f"{EXAMPLES / 'my_model.py'}:build"):
+        with pytest.raises(BadInput, match=f"'{pin}' cannot be set, it says which code runs"):
+            make_spec("mqar", mixer, {f"model.mixer.{pin}": "foo"})
+    with pytest.raises(BadInput, match="'source' cannot be set, it says which code runs"):
+        make_spec(SUM, "attention", {"task.source": "sha256 0"})
+
+
+def test_a_task_that_ends_the_program_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "ends.py").write_text(
+        "class Ends:\n    def __init__(self): raise SystemExit(0)\n    def draw(self): ...\n"
+    )
+    with pytest.raises(BadInput, match=r"task ends.py:Ends: Ends\(\) raised SystemExit: 0"):
+        make_spec(f"{tmp_path / 'ends.py'}:Ends", "attention")
 
 
 def test_a_yaml_number_with_an_exponent_is_read_as_one() -> None:

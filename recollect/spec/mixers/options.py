@@ -88,7 +88,7 @@ class SteppedOptions(MixerOptions):
     """A step Δ = softplus(... + b), whose bias is drawn so that Δ is log-uniform where its input is zero."""
 
     dt_min: Annotated[float, LATER] = Field(1e-3, ge=1e-4, description="the smallest Δ at the start")
-    dt_max: Annotated[float, LATER] = Field(0.1, allow_inf_nan=False, description="the largest (dt_min: a constant)")
+    dt_max: Annotated[float, LATER] = Field(0.1, description="the largest (dt_min: a constant)")
     dt_start: Annotated[Literal["drawn", "bias 0", "bias 1"], LATER] = Field(
         "drawn", description="from that range, or as two historic bugs had every bias"
     )

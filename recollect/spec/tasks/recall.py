@@ -14,11 +14,7 @@ class RecallOptions(TaskOptions):
     length: int = Field(64, ge=4, le=2**20, description="L, tokens in a row (even)")
     n_pairs: PositiveInt = Field(4, description="K, key-value pairs in a row")
     power_a: float = Field(
-        0.01,
-        gt=0,
-        le=10,
-        allow_inf_nan=False,
-        description="query gaps follow i^(power_a - 1): small = soon after the pairs",
+        0.01, gt=0, le=10, description="query gaps follow i^(power_a - 1): small = soon after the pairs"
     )
     vocabulary: Literal["split", "shared"] = Field(
         "shared", description="keys and values from two halves, or from one set with swapping roles"
