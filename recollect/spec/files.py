@@ -33,7 +33,11 @@ def pin(file: Path) -> str:
 
 
 class OncePerKey(yaml.SafeLoader):
-    """YAML in which a key stands once in its mapping: PyYAML takes the last one and says nothing."""
+    """YAML in which nothing holds itself and a key stands once: of two, PyYAML takes the last and says nothing."""
+
+    def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
+        """As PyYAML does, but at once, so that it refuses what holds itself."""
+        return super().construct_object(node, deep=True)
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
         """As PyYAML does, but a second key of the same name is refused."""
@@ -49,7 +53,7 @@ def read_mapping(file: Path, example: str) -> dict[str, Any]:
         plain = yaml.load(file.read_text(), OncePerKey)
     except OSError as error:
         raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
-    except (yaml.YAMLError, ValueError) as error:
+    except (yaml.YAMLError, ValueError, RecursionError) as error:
         raise BadInput(f"{file}: no YAML ({' '.join(str(error).split())})") from None
     if not isinstance(plain, dict):
         raise BadInput(f"{file}: a mapping is needed, such as {example} (got {type(plain).__name__})")

@@ -25,7 +25,7 @@ def from_python(file: Path, scale: str | None) -> Sweep:
         made = list(function(chosen) if takes_scale else function())
     except BadInput as error:
         raise BadInput(f"{file}: {error}") from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise BadInput(f"{file}: {function.__name__}() raised {type(error).__name__}: {error}") from error
     return Sweep(file.stem, chosen, labelled(made, f"{file}: {function.__name__}()"))
 

@@ -27,15 +27,21 @@ from typing import Any
 
 from recollect.errors import BadInput, unknown
 from recollect.spec import RunSpec
-from recollect.spec.compose import make_spec
+from recollect.spec.compose import leaves, make_spec, number, once
 from recollect.spec.files import read_mapping
 from recollect.spec.like import is_own, roles, told
 from recollect.spec.rates import PER_DECADE, on_lattice
 from recollect.sweep.labels import RATE, label
 from recollect.sweep.named import Sweep
 
-SHORT = {"lr": "train.lr", "steps": "train.steps", "d_model": "model.d_model", "n_layers": "model.n_layers"}
-KEYS = {"name", "protocol", "task", "mixer", "like", "model", "train", "compute", "seed", "numerics", *SHORT}
+SHORT = {
+    "task": "task.name",
+    "lr": "train.lr",
+    "steps": "train.steps",
+    "d_model": "model.d_model",
+    "n_layers": "model.n_layers",
+}
+KEYS = {"name", "protocol", "mixer", "like", "model", "train", "compute", "seed", "numerics", *SHORT}
 LIKE = "like:"
 MOST = 100_000
 """Runs of a sweep file: one worker would take a month at half a minute each."""
@@ -74,8 +80,9 @@ def from_yaml(file: Path) -> Sweep:
 def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[list[str], Choices]], Choices]:
     """The tasks, the mixers with their own options, and the choices of all other fields."""
     mixer = plain.pop("mixer", None)
-    fields = {SHORT.get(key, key): leaf(key, value, file) for key, value in leaves(plain)}
-    tasks = fields.pop("task", []) + fields.pop("task.name", [])
+    found = ((SHORT.get(key, key), leaf(key, value, file)) for key, value in leaves(plain, is_room))
+    fields = once(found, str(file))
+    tasks = fields.pop(SHORT["task"], [])
     for what, given in (("task: mqar", tasks), ("mixer: attention", mixer)):
         if not given:
             raise BadInput(f"{file}: no {what.split(':')[0]} is named; add a line such as '{what}'")
@@ -83,13 +90,9 @@ def split(plain: dict[str, Any], file: Path) -> tuple[list[str], list[tuple[list
     return [beside(str(task), file) for task in tasks], mixers, fields
 
 
-def leaves(plain: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    """Dotted fields; `{log: ..., n: ...}` is a value."""
-    for key, value in plain.items():
-        if isinstance(value, Mapping) and "log" not in value:
-            yield from leaves(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
+def is_room(value: Any) -> bool:
+    """Whether fields are nested in it; `{log: ..., n: ...}` is a value."""
+    return isinstance(value, Mapping) and "log" not in value
 
 
 def mixer_choice(entry: Any, file: Path) -> tuple[list[str], Choices]:
@@ -107,7 +110,9 @@ def beside(name: str, file: Path) -> str:
 
 
 def leaf(key: str, value: Any, file: Path) -> list[Any]:
-    """The values of one field."""
+    """The values of one field, one at least."""
+    if value == []:
+        raise BadInput(f"{file}: {key}: the list is empty; give one value or several")
     if isinstance(value, list):
         return [one for entry in value for one in ([entry] if isinstance(entry, list) else leaf(key, entry, file))]
     if isinstance(value, Mapping):
@@ -119,13 +124,14 @@ def spaced(key: str, value: Mapping[str, Any], file: Path) -> list[Any]:
     """The values of `{log: [low, high], n: count}`; learning rates fall on the lattice, whole numbers stay whole."""
     try:
         low, high = value["log"]
-        n = int(value["n"])
+        n = number(value["n"], "n", key)
         first, last = math.log10(float(low)), math.log10(float(high))
-        good = set(value) == {"log", "n"} and first <= last and n > 0
+        good = set(value) == {"log", "n"} and first <= last and n <= MOST
     except (KeyError, TypeError, ValueError, ArithmeticError):
         good = False
     if not good:
-        raise BadInput(f"{file}: {key}: write {{log: [low, high], n: count}} with 0 < low <= high (got {dict(value)})")
+        asked = f"write {{log: [low, high], n: count}} with 0 < low <= high and 0 < n <= {MOST:,}"
+        raise BadInput(f"{file}: {key}: {asked} (got {dict(value)})")
     whole = isinstance(low, int) and isinstance(high, int)
     is_rate = SHORT.get(key, key) == RATE
     places = [first + (last - first) * i / max(1, n - 1) for i in range(n)]
