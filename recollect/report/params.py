@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from functools import partial
-from math import log10
+from math import inf, log10
 from typing import Any, Literal
 
 from matplotlib.axes import Axes
@@ -11,7 +11,8 @@ from matplotlib.ticker import EngFormatter, LogLocator, NullFormatter
 from recollect.report.axes import draw_floors, legend, near
 from recollect.report.cells import CellRow, CellsFigure, cell_rows
 from recollect.report.kind import FigureKind, Panel, Runs
-from recollect.report.note import floors
+from recollect.report.layout import NARROWEST
+from recollect.report.note import floors, wrapped
 from recollect.report.style import INK, LINES, mixer_colour
 from recollect.window.reading import grouped
 from recollect.window.select import Labelled, Select, finished
@@ -45,41 +46,52 @@ def draw_params(value: CellsFigure, axes: Axes, against: Against = "parameters")
         variants = [name for kind, name in labels if kind == mixer]
         line = LINES[variants.index(label) % len(LINES)]
         for place, depth in enumerate(depths):
-            if same := cells.get((mixer, label, depth)):
-                _draw_line(same, DEPTHS[place % len(DEPTHS)], line, against, axes)
+            if same := _sized(cells.get((mixer, label, depth), ()), against):
+                _draw_line(same, DEPTHS[place % len(DEPTHS)], line, axes)
         axes.plot([], [], color=mixer_colour(mixer), linestyle=line, label=label)
     for place, depth in enumerate(depths):
         name = f"{depth} layer{'s' * (depth != 1)}"
         axes.plot([], [], color=INK, marker=DEPTHS[place % len(DEPTHS)], linestyle="", markersize=4, label=name)
     draw_floors(value.floors, axes)
-    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if value.rows and _decades(value, against) < 2 else (1,)))
+    sizes = [size for size, _ in _sized(value.rows, against)]
+    axes.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5) if _decades(sizes) < 2 else (1,)))
     axes.xaxis.set_major_formatter(EngFormatter(sep=""))
     axes.xaxis.set_minor_formatter(NullFormatter())
-    axes.set(xlabel=NAMES[against], ylabel="test accuracy", ylim=(-0.02, 1.04), title=value.title)
-    legend(value.rows, axes)
+    axes.set(xlabel=_axis(value, against), ylabel="test accuracy", ylim=(-0.02, 1.04), title=value.title)
+    legend(sizes, axes)
 
 
-def _draw_line(rows: Sequence[CellRow], marker: str, line: Any, against: Against, axes: Axes) -> None:
-    found = sorted(rows, key=lambda row: _size(row, against))
-    choices = [row.choice for row in found if row.choice is not None]
-    x, y = [_size(row, against) for row in found], [choice.mean for choice in choices]
+def _draw_line(found: Sequence[tuple[int, CellRow]], marker: str, line: Any, axes: Axes) -> None:
+    choices = [row.choice for _, row in found if row.choice is not None]
+    x, y = [size for size, _ in found], [choice.mean for choice in choices]
     below = [choice.mean - min(choice.accuracies) for choice in choices]
     above = [max(choice.accuracies) - choice.mean for choice in choices]
-    hue = mixer_colour(found[0].mixer)
+    hue = mixer_colour(found[0][1].mixer)
     axes.errorbar(x, y, (below, above), color=hue, marker=marker, markersize=4, linestyle="", elinewidth=0.7)
     for part in near(x, FAR):
         axes.plot(x[part], y[part], color=hue, linestyle=line, linewidth=1)
 
 
-def _decades(value: CellsFigure, against: Against) -> float:
-    sizes = [max(1, _size(row, against)) for row in value.rows]
-    return log10(max(sizes) / min(sizes))
+def _decades(sizes: Sequence[int]) -> float:
+    """How far the sizes span; a wide axis where there are none."""
+    return log10(max(1, *sizes) / max(1, min(sizes))) if sizes else inf
 
 
-def _size(row: CellRow, against: Against) -> int:
-    size = row.n_params if against == "parameters" else row.state_size
-    assert size is not None
-    return size
+def _sized(rows: Sequence[CellRow], against: Against) -> list[tuple[int, CellRow]]:
+    """The rows whose size is known, with it, from the smallest on."""
+    found = [(size, row) for row in rows if (size := _size(row, against)) is not None]
+    return sorted(found, key=lambda pair: pair[0])
+
+
+def _size(row: CellRow, against: Against) -> int | None:
+    """None where nobody says: a user's mixer need not tell what it remembers."""
+    return row.n_params if against == "parameters" else row.state_size
+
+
+def _axis(value: CellsFigure, against: Against) -> str:
+    """The name of the sizes, and whose are not known and hence not drawn."""
+    missing = dict.fromkeys(row.label for row in value.rows if _size(row, against) is None)
+    return wrapped(NAMES[against] + (f" (unknown: {', '.join(missing)})" if missing else ""), NARROWEST)
 
 
 PARAMS = FigureKind(

@@ -259,6 +259,25 @@ def test_the_params_figure_has_a_point_per_cell_with_both_sizes() -> None:
     assert names(axes) == ["attention", "mamba", "1 layer", "2 layers", "1/K", "position only"]
 
 
+def test_a_model_whose_state_nobody_knows_is_named_and_not_drawn() -> None:
+    found = [(label, stateless(record) if label == "mamba" else record) for label, record in grid()]
+    value = params_figure(found, "title", "smoke")
+    draw_params(value, axes := Figure().add_subplot(), "state")
+    assert axes.get_xlabel() == "numbers in the state\n(unknown: mamba)"
+    drawn = {line.get_color() for line in axes.lines if len(np.ravel(line.get_xdata())) > 1}
+    assert mixer_colour("attention") in drawn
+    assert mixer_colour("mamba") not in drawn
+    draw_params(value, axes := Figure().add_subplot(), "parameters")
+    assert axes.get_xlabel() == "parameters"
+    draw_params(replace(value, rows=value.rows[-1:]), axes := Figure().add_subplot(), "state")
+    assert axes.texts[-1].get_text() == "nothing to show yet"
+
+
+def stateless(record: Record) -> Record:
+    """The same run of a model that does not say what it remembers."""
+    return replace(record, result={**(record.result or {}), "state_size": None})
+
+
 def test_a_heatmap_tells_accuracy_lr_and_window_over_width_and_depth() -> None:
     records = [
         record
