@@ -15,6 +15,8 @@ from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 
 UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9, "g": 10**9}
+MOST = 1e15
+"""The largest budget: no machine holds such a model."""
 
 
 def size(
@@ -92,6 +94,7 @@ def fitted(
 def read_count(text: str, asked_by: str) -> int:
     """150M -> 150,000,000."""
     found = re.fullmatch(r"(\d+(?:\.\d+)?(?:e\d+)?)\s*([a-z]?)", text.strip().lower().replace(",", "").replace("_", ""))
-    if found is None or found[2] not in UNITS or float(found[1]) == 0:
-        raise BadInput(f"{asked_by}: a number above 0 such as 150M, 2.5k or 1B (got '{text}')")
-    return round(float(found[1]) * UNITS[found[2]])
+    count = float(found[1]) * UNITS.get(found[2], 0) if found else 0.0
+    if not 0 < count <= MOST:
+        raise BadInput(f"{asked_by}: a number above 0 and up to {MOST:g}, such as 150M, 2.5k or 1B (got '{text}')")
+    return round(count)

@@ -13,7 +13,18 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import search_cells
 from recollect.cli.display.watch import preflight_here, refuse
-from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, WholeModel, check_folder, overrides, whole
+from recollect.cli.options import (
+    Json,
+    Like,
+    Noncausal,
+    Sets,
+    StorePath,
+    WholeModel,
+    check_dry,
+    check_folder,
+    overrides,
+    whole,
+)
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName, ProtocolName, TaskName
@@ -105,6 +116,7 @@ def window(
         model, one mixer per layer, whatever --n-layers says.
     """
     how.check()
+    check_dry(dry_run, json_)
     search = Search(low, high, max_runs, tolerance, threshold, first_seed)
     short = {"model.d_model": d_model, "model.n_layers": n_layers, "train.steps": steps}
     short["model.noncausal"] = allow_noncausal or None

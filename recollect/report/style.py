@@ -65,10 +65,14 @@ def styled(*sheets: str) -> AbstractContextManager[None]:
     """Draw in our style, with these sheets (files, or names that matplotlib knows) laid over it."""
     try:
         for sheet in sheets:
+            if Path(sheet).is_file():
+                Path(sheet).read_text(encoding="utf-8")  # matplotlib would log a line of its own
             with matplotlib.style.context(sheet):
                 pass
     except OSError:
         raise BadInput(f"--style: no style sheet '{sheet}'; give a .mplstyle file or a name of matplotlib's") from None
+    except UnicodeDecodeError:
+        raise BadInput(f"--style: '{sheet}' is not written in UTF-8; give a .mplstyle file") from None
     return matplotlib.style.context([SHEET, *sheets])
 
 

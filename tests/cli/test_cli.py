@@ -16,7 +16,7 @@ from recollect.spec import MIXERS, RunSpec, make_spec
 from recollect.store import Store
 from recollect.training.budget import Budget, fit_width
 from recollect.training.model import sizes
-from tests.support.small import TINY
+from tests.support.small import TINY, tiny
 
 TINY_SETS = [word for key, value in TINY.items() for word in ("--set", f"{key}={'null' if value is None else value}")]
 TRAIN = ["train", "mqar", "attention", "--lr", "0.01", *TINY_SETS]
@@ -67,12 +67,11 @@ def test_train_json_is_one_object_with_the_promised_keys(capsys: pytest.CaptureF
 def test_a_yaml_file_overrides_the_protocol_and_the_line_overrides_it(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    (tmp_path / "my.yaml").write_text("task: {length: 12, n_pairs: 3}\ntrain: {lr: 1e-3}\ntrain.steps: 3\n")
-    _, out, _ = call(
-        capsys, "train", "mqar", "attention", *TINY_SETS[6:], "--spec", "my.yaml", "--steps", "2", "--json"
-    )
+    (tmp_path / "my.yaml").write_text("task: {length: 12, n_pairs: 3}\ntrain: {lr: 1e-3}\ntrain.steps: 3\nseed: 4\n")
+    words = [*TINY_SETS[6:], "--spec", "my.yaml", "--seed", "5", "--json"]
+    _, out, _ = call(capsys, "train", "mqar", "attention", *words)
     spec = json.loads(out)["spec"]
-    assert (spec["task"]["length"], spec["train"]["lr"]) == (12, 1e-3)
+    assert (spec["task"]["length"], spec["train"]["lr"], spec["train"]["steps"], spec["seed"]) == (12, 1e-3, 12, 5)
 
 
 @pytest.mark.parametrize(
@@ -87,6 +86,26 @@ def test_runs_are_looked_for_by_names_that_exist(
     assert (code, out) == (2, "")
     assert err == f"recollect: {words[0]}: unknown name '{words[1]}'; did you mean '{nearest}'?\n"
     assert "none of the 1 runs is like that" in call(capsys, "list", "runs", words[0], nearest, "--seed", "99")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("--study nosuch", "--study: recollect.db knows no study"),
+        ("--last -3", "--last: must be at least 1 (got -3)"),
+        ("--lr 1e-1 1e-3", "--lr: give the lower rate first (got 0.1 0.001)"),
+        ("--lr nan 1", "--lr: give the lower rate first (got nan 1)"),
+    ],
+)
+def test_filters_that_no_run_can_pass_are_refused(capsys: pytest.CaptureFixture[str], words: str, told: str) -> None:
+    Store(Path("recollect.db"), create=True)
+    assert call(capsys, "list", "runs", *words.split()) == (2, "", f"recollect: {told}\n")
+
+
+def test_runs_are_looked_for_in_studies_that_the_store_knows(capsys: pytest.CaptureFixture[str]) -> None:
+    Store(Path("recollect.db"), create=True).link("demo", "smoke", {tiny().id: "attention"})
+    told = "recollect: --study: unknown name 'dmeo'; did you mean 'demo'?\n"
+    assert call(capsys, "list", "runs", "--study", "dmeo") == (2, "", told)
 
 
 def test_looking_things_up(capsys: pytest.CaptureFixture[str]) -> None:
@@ -223,12 +242,28 @@ BAD = {
     "a budget that is too small": (["size", "--params", "10"], "even the width 8 has"),
     "a budget that is too large": (["size", "--params", "1e15"], "add layers"),
     "a budget and a width": (["size", "--params", "1M", "--d-model", "64"], "not both"),
+    "a budget beyond all numbers": (["size", "--params", "1e400"], "above 0 and up to 1e+15"),
+    "a state beyond all numbers": (["size", "--state", "1e15g"], "above 0 and up to 1e+15"),
     "two budgets": (["size", "--params", "1M", "--state", "1k"], "not both"),
     "a state that is no number": (["size", "--state", "many"], "--state: a number above 0"),
     "a state that is too small": (["size", "--state", "9", "--mixer", "kda"], "even the width 8 has a state of"),
     "a state that no option sets": (["size", "--state", "99", "--mixer", "lstm", "--d-model", "8"], "only the width"),
     "a state for several mixers": (["size", "--state", "99", "--mixer", "kda,gla", "--d-model", "8"], "several mixers"),
     "training on duplicates": (["train", "duplicate_ngram", "mamba"], "for evaluation only"),
+    "an option and --set": (
+        ["train", "mqar", "attention", "--lr", "1e-3", "--set", "train.lr=0.01"],
+        "--set train.lr=0.01: an option gives it already, as 0.001; leave one out",
+    ),
+    "workers where one trains": (
+        ["run", "demo", "--executor", "inline", "--workers", "4"],
+        "--workers: --executor inline trains 1 at once (got 4)",
+    ),
+    "checkpoints at nan": (["train", "mqar", "attention", "--checkpoint-seconds", "nan"], "must be above 0 and finite"),
+    "checkpoints before": (["run", "demo", "--checkpoint-seconds", "-4"], "must be above 0 and finite"),
+    "figures in a file": (["run", "demo", "--out", "notes.txt/a/b"], "--out: notes.txt is not a directory"),
+    "a figure of no width": (["run", "demo", "--width", "0"], "--width: must be from 1 to 40 inches (got 0)"),
+    "a style in no text": (["run", "demo", "--style", "wild.mplstyle"], "'wild.mplstyle' is not written in UTF-8"),
+    "a dry run as JSON": (["window", "mqar", "attention", "--dry-run", "--json"], "--json: a dry run has no results"),
     "a run of no store": (["show", "abc"], "no store at"),
 }
 
@@ -240,6 +275,7 @@ def test_bad_input_is_one_sentence_exit_code_2_and_nothing_written(
     (tmp_path / "notes.txt").write_text("hello")
     (tmp_path / "bad.py").write_text("1 / 0\n")
     (tmp_path / "empty.py").write_text("")
+    (tmp_path / "wild.mplstyle").write_bytes(b"\xff\xfe")
     before = {file: file.read_bytes() for file in tmp_path.iterdir()}
     words, expected = BAD[case]
     code, out, err = call(capsys, *words)

@@ -1,5 +1,7 @@
 """Options that several commands share."""
 
+import math
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
@@ -24,6 +26,12 @@ def whole(kind: Any, tokens: Sequence[Token]) -> Any:
     return tuple(found) if get_origin(kind) is tuple else found[0]
 
 
+def positive(_: Any, value: float | None) -> None:
+    """Refuse what is no length of time: zero, less, nan, infinite."""
+    if value is not None and not 0 < value < math.inf:
+        raise ValueError("must be above 0 and finite")
+
+
 StorePath = Annotated[Path, Parameter(name=["--store"], help="the store's file")]
 Sets = Annotated[
     tuple[str, ...],
@@ -38,7 +46,10 @@ Noncausal = Annotated[
 ]
 CheckpointSeconds = Annotated[
     float | None,
-    Parameter(help="between two checkpoints of a run; by default so rarely that they take 2 % of its time at most"),
+    Parameter(
+        validator=positive,
+        help="between two checkpoints of a run; by default so rarely that they take 2 % of its time at most",
+    ),
 ]
 Probe = Annotated[
     bool,
@@ -90,9 +101,11 @@ def read_sets(sets: tuple[str, ...]) -> dict[str, Any]:
 
 
 def overrides(short: Mapping[str, Any], sets: tuple[str, ...], file: Path | None = None) -> dict[str, Any]:
-    """The fields that a user gives: by a file, over it by options (None: not given), over these by --set."""
-    given = {key: value for key, value in short.items() if value is not None}
-    return (flatten(read_mapping(file, "'train.lr: 1e-3'")) if file is not None else {}) | given | read_sets(sets)
+    """The fields that a user gives: by a file, over it by options (None: not given) or by --set, by one of the two."""
+    given, added = {key: value for key, value in short.items() if value is not None}, read_sets(sets)
+    for key in given.keys() & added.keys():
+        raise BadInput(f"--set {key}={added[key]}: an option gives it already, as {given[key]}; leave one out")
+    return (flatten(read_mapping(file, "'train.lr: 1e-3'")) if file is not None else {}) | given | added
 
 
 def one_model(mixer: str | None, model: str | None) -> str | list[str]:
@@ -106,9 +119,16 @@ def one_model(mixer: str | None, model: str | None) -> str | list[str]:
 
 
 def check_folder(out: Path) -> None:
-    """Refuse a place for figures that is a file."""
-    if out.exists() and not out.is_dir():
-        raise BadInput(f"--out: {out} is not a directory")
+    """Refuse a place for figures that is a file, or lies in one."""
+    there = next((place for place in (out, *out.parents) if os.path.lexists(place)), out)
+    if not there.is_dir():
+        raise BadInput(f"--out: {there} is not a directory")
+
+
+def check_dry(dry_run: bool, json_: bool) -> None:
+    """Refuse to print as JSON what is not known before it is done."""
+    if dry_run and json_:
+        raise BadInput("--json: a dry run has no results to print; leave out --json or --dry-run")
 
 
 def print_figure(files: Sequence[Path]) -> None:

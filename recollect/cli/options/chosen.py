@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from recollect.cli.options import whole
-from recollect.errors import unknown
+from recollect.errors import BadInput, unknown
 from recollect.spec import MIXERS, TASKS
 from recollect.store import Line
 from recollect.tasks.outcome import OUTCOMES
@@ -33,10 +33,18 @@ class Chosen:
 
     def among(self, lines: Sequence[Line]) -> list[Line]:
         """The lines of the runs that pass; those of the study are known beforehand."""
+        self.check_numbers()
         found = [line for line in lines if self.passes(line)]
         if not found:
             self.check(lines)
         return found if self.last is None else found[max(0, len(found) - self.last) :]
+
+    def check_numbers(self) -> None:
+        """Refuse what no run can pass."""
+        if self.last is not None and self.last < 1:
+            raise BadInput(f"--last: must be at least 1 (got {self.last})")
+        if self.lr is not None and not self.lr[0] <= self.lr[1]:
+            raise BadInput(f"--lr: give the lower rate first (got {self.lr[0]:g} {self.lr[1]:g})")
 
     def check(self, lines: Sequence[Line]) -> None:
         """Refuse names that neither we nor these runs know; an outcome may be cut short."""

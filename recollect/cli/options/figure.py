@@ -31,6 +31,7 @@ class Printed:
         """As the report takes them."""
         from recollect.report.layout import PAPER, Print
 
-        found = Print(self.width or PAPER.width, self.height, self.title, self.note, self.panel, self.style)
+        width = PAPER.width if self.width is None else self.width
+        found = Print(width, self.height, self.title, self.note, self.panel, self.style)
         found.check()
         return found
