@@ -18,7 +18,7 @@ from recollect.errors import BadInput
 from recollect.inside.probe import Probe
 from recollect.inside.probe import probe as look_into
 from recollect.inside.seen import SHOWN
-from recollect.spec import ForeignOptions, RunSpec
+from recollect.spec import ForeignOptions, ForeignTaskOptions, RunSpec
 from recollect.spec.files import WEIGHTS
 from recollect.store import DEFAULT, DONE, Contents, Record, Store
 from recollect.store.table import results
@@ -115,6 +115,7 @@ def compare_mixers(
     against: Sequence[str] = (),
     scale: str = "laptop",
     like: str = "",
+    d_model: int | None = None,
     fields: Mapping[str, Any] | None = None,
     max_runs: int = MOST,
     store: Path | str | None = None,
@@ -125,12 +126,14 @@ def compare_mixers(
     """Put models beside others, as `recollect compare` does, and return its table: a row per model.
 
     A model is `path/to/file.py:Class` or a name; mixers joined by commas are one model, one mixer per layer. Runs of
-    the usual others come with recollect, the rest is trained. `fields` are of the spec, the same for all of them;
-    `max_runs` bounds the search of each. With a store all is kept, and a call that was stopped goes on where it was.
+    the usual others come with recollect, the rest is trained. `d_model` is the width, of which a half and a fourth are
+    tried too; `fields` are of the spec, the same for all of them; `max_runs` bounds the search of each. With a store
+    all is kept, and a call that was stopped goes on where it was.
     """
     from recollect.report.compare import lines, table
 
-    comparison = Comparison.of(mixers, against, scale, Changes(fields or {}, like=like), max_runs)
+    changes = Changes(fields or {}, widths=() if d_model is None else (d_model,), like=like)
+    comparison = Comparison.of(mixers, against, scale, changes, max_runs)
     specs = [cell.spec for _, cell in comparison.cells]
     trainer = _ready(specs, executor, _wishes(workers, specs))
     with _opened(store) as opened:
@@ -143,7 +146,7 @@ def compare_mixers(
 def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loaded:
     """A finished run by (the beginning of) its id: `.record` and `.model`, in evaluation mode.
 
-    Code that the store brings, or that an installed package holds, is executed only with `trust`.
+    Code of a mixer or a task that the store brings, or that an installed package holds, is executed only with `trust`.
     """
     opened = Store(Path(store))
     record = opened.find(run)
@@ -153,10 +156,8 @@ def load(run: str, store: Path | str = DEFAULT, *, trust: bool = False) -> Loade
     if not file.exists():
         raise BadInput(f"run {record.id}: no weights at {file} (status {record.status})")
     spec = within_reach(record.spec.model_dump(mode="json"), folder)
-    for mixer in (mixer for mixer in spec.model.mixers if isinstance(mixer, ForeignOptions) and not trust):
-        if not mixer.path or folder.resolve() in Path(mixer.path).resolve().parents:
-            whose = f"the copy {mixer.path} in the store's folder" if mixer.path else "an installed package"
-            raise BadInput(f"run {record.id}: its mixer {mixer.name} is code of {whose}; load it with trust=True")
+    if not trust:
+        _refuse_brought(spec, folder)
     model = initial_model(spec)
     load_weights(model, file)
     return Loaded(record, model.eval(), spec)
@@ -194,7 +195,21 @@ def _opened(path: Path | str | None) -> Iterator[Store]:
             opened.close()
 
 
+def _refuse_brought(spec: RunSpec, folder: Path) -> None:
+    """Refuse code that lies in no file of the user's own: in a folder of the store's runs, or in a package."""
+    for what, part in [*(("mixer", mixer) for mixer in spec.model.mixers), ("task", spec.task)]:
+        if not isinstance(part, ForeignOptions | ForeignTaskOptions):
+            continue
+        if not part.path or folder.parent.resolve() in Path(part.path).resolve().parents:
+            whose = f"the copy {part.path} in the store's folder" if part.path else "an installed package"
+            told = f"its {what} {part.name} is code of {whose}"
+            raise BadInput(f"run {spec.id}: {told}; load it with trust=True (probe: --trust)")
+
+
 def _wishes(workers: int | None, specs: Sequence[RunSpec]) -> Wishes:
+    """What is asked of the executor; None asks for as many workers as there is room for."""
+    if workers is not None and workers < 1:
+        raise BadInput(f"workers: must be at least 1, or None for one per core (got {workers})")
     return Wishes(workers=workers, threads=max((spec.compute.threads for spec in specs), default=1))
 
 

@@ -11,6 +11,7 @@ import tomllib
 import recollect
 from recollect.errors import BadInput
 from recollect.spec.events import Done, Event, Point, Started
+from recollect.store import Store
 from recollect.sweep.logs import LOGS, open_logs
 from tests.cli.test_cli import TRAIN, call
 from tests.support.places import ROOT
@@ -50,6 +51,43 @@ def test_a_window_is_found_from_python(tmp_path: Path) -> None:
     assert len(recollect.results(tmp_path / "a.db")) == 4
     same = recollect.find_window(spec, tmp_path / "a.db", **options)  # type: ignore[arg-type]
     assert same.window == found.window
+
+
+@pytest.mark.parametrize("workers", [0, -1])
+def test_nobody_can_train_without_workers(workers: int) -> None:
+    told = rf"^workers: must be at least 1, or None for one per core \(got {workers}\)$"
+    for train in (recollect.run_many, lambda specs, **rest: recollect.find_window(specs[0], **rest)):
+        with pytest.raises(BadInput, match=told):
+            train(SPECS, workers=workers)
+    with pytest.raises(BadInput, match=told):
+        recollect.compare_mixers("gla", scale="smoke", workers=workers)
+
+
+def test_a_task_that_only_the_store_brings_is_not_executed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    told, code = Path("executed"), (ROOT / "examples" / "my_task.py").read_text()
+    Path("mine.py").write_text(f"{code}\nopen({str(told.resolve())!r}, 'w').close()\n")
+    spec = tiny(task="mine.py:Sum")
+    recollect.run(spec, "a.db")
+    for file in ("mine.py", told):
+        Path(file).unlink()
+    with pytest.raises(BadInput, match=r"its task mine.py:Sum is code of the copy .*; load it with trust=True"):
+        recollect.load(spec.id, "a.db")
+    assert "--trust" in call(capsys, "probe", spec.id, "--store", "a.db")[2]
+    assert not told.exists()
+    assert recollect.load(spec.id, "a.db", trust=True).model.n_params() > 0
+
+
+def test_code_in_the_folder_of_another_run_is_the_stores_too(tmp_path: Path) -> None:
+    other = Store(tmp_path / "a.db", create=True).folder(SPECS[0].id) / "mine.py"
+    other.parent.mkdir(parents=True)
+    other.write_text((ROOT / "examples" / "my_mixer.py").read_text())
+    spec = tiny(f"{other}:GatedAverage")
+    recollect.run(spec, tmp_path / "a.db")
+    with pytest.raises(BadInput, match="in the store's folder"):
+        recollect.load(spec.id, tmp_path / "a.db")
 
 
 def test_an_unknown_executor_is_refused() -> None:

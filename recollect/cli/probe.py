@@ -25,7 +25,9 @@ def probe(
         int | None, Parameter(converter=whole, help="or channels of a layer whose matrices are kept and drawn (4)")
     ] = None,
     out: Annotated[Path, Parameter(help="the folder for figures and JSON")] = Path("probes"),
-    trust: Annotated[bool, Parameter(negative=(), help="execute a mixer's code that the store brings")] = False,
+    trust: Annotated[
+        bool, Parameter(negative=(), help="execute a mixer's or task's code that the store brings")
+    ] = False,
     store: StorePath = DEFAULT,
     json_: Json = False,
 ) -> None:
