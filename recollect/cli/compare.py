@@ -11,13 +11,13 @@ from recollect.cli.display.compared import explain, show
 from recollect.cli.display.console import tell
 from recollect.cli.display.searching import search_cells
 from recollect.cli.display.watch import preflight_here, refuse
-from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, check_folder, read_sets, whole
+from recollect.cli.options import Json, Like, Noncausal, Sets, StorePath, check_dry, check_folder, overrides, whole
 from recollect.cli.options.executor import How
 from recollect.cli.options.figure import Printed
 from recollect.cli.options.names import MixerName
 from recollect.errors import BadInput
 from recollect.report.kind import check_panels
-from recollect.spec.like import roles, told
+from recollect.spec.like import told
 from recollect.store import DEFAULT, Contents, Store
 from recollect.studies import Changes
 from recollect.sweep.comparison import NAME, Comparison
@@ -74,13 +74,13 @@ def compare(
         per layer.
     """
     how.check()
+    check_dry(dry_run, json_)
     if max_runs < 1:
         raise BadInput(f"--max-runs: must be at least 1 (got {max_runs})")
-    fields = read_sets(set_) | ({"model.noncausal": True} if allow_noncausal else {})
+    fields = overrides({"model.noncausal": allow_noncausal or None}, set_)
     changes = Changes(fields, widths=() if d_model is None else (d_model,), like=like)
     comparison = Comparison.of(mixers, against, scale, changes, max_runs)
     brought = [name for mixer in mixers for name in mixer.split(",")]
-    roles(brought, like, NAME)
     check_folder(out)
     drawn = printed.read()
     check_panels(NAME, (), drawn.panels)
@@ -102,5 +102,5 @@ def compare(
         bad = search_cells(searching, opened, executor, logs)
     table = show(comparison, Contents(opened), out, drawn, quiet=json_)
     if json_:
-        tell(json.dumps(json.loads(table.to_json(orient="records"))))
+        print(json.dumps(json.loads(table.to_json(orient="records"))))
     return 1 if bad else 0

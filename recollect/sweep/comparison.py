@@ -8,6 +8,7 @@ from pathlib import Path
 
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
+from recollect.spec.like import roles
 from recollect.store import DONE, Record, Store, merge
 from recollect.studies import STUDIES, Changes, Study
 from recollect.studies.compare import SHARES, models
@@ -21,6 +22,14 @@ from recollect.window.tuned import MOST
 NAME = "compare"
 REFERENCES = Path(__file__).parents[1] / "studies" / "references.db"
 """Finished runs of built-in mixers."""
+
+CHOSEN = {
+    "model.d_model": "the width is given as d_model (--d-model), and narrower ones follow",
+    "model.n_layers": "mixers joined by commas are one model, one per layer",
+    "train.lr": "learning rates are searched",
+    "seed": "seeds are those of the scale",
+}
+"""The fields that a comparison chooses, and what to do instead of setting them."""
 
 
 @dataclass(frozen=True)
@@ -41,9 +50,9 @@ class Comparison:
         others = models(against) or {label: model for label, model in study.models.items() if label not in own}
         for label in own.keys() & others.keys():
             raise BadInput(f"compare: '{label}' is on both sides; give every model once")
-        for field in ("model.d_model", "train.lr", "seed"):
-            if field in changes.fields:
-                raise BadInput(f"compare: {field} is not for --set: widths follow from --d-model, rates are searched")
+        for field in CHOSEN.keys() & changes.fields.keys():
+            raise BadInput(f"compare: {field} cannot be set; {CHOSEN[field]}")
+        roles([name for mixer in mixers for name in mixer.split(",")], changes.like, NAME, "like")
         return cls(replace(study, models=own | others), size, changes, max_runs)
 
     @cached_property

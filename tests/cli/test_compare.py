@@ -8,6 +8,7 @@ import pytest
 
 import recollect
 from recollect.cli import main
+from recollect.errors import BadInput
 from recollect.store import Store, merge
 from recollect.studies import Changes
 from recollect.sweep.comparison import Comparison
@@ -63,8 +64,10 @@ def test_one_command_makes_a_table_a_figure_and_a_page(capsys: Capsys, monkeypat
     assert len(Store(Path("recollect.db")).done()) == RUNS
 
     monkeypatch.setattr("recollect.sweep.executors.Inline.submit", lambda *_: pytest.fail("trained again"))
+    monkeypatch.setenv("COLUMNS", "20")
     code, again, _ = call(capsys, "compare", MINE, *SMALL, "--json")
     assert code == 0
+    assert again.count("\n") == 1  # a name that is wrapped is no JSON
     assert [row["model"] for row in json.loads(again)] == [MINE, "attention"]
     assert not Store(Path("recollect.db")).labels("compare", "smoke")
 
@@ -120,9 +123,15 @@ def test_only_the_finished_runs_of_wanted_cells_are_merged(lent: Path) -> None:
         ([MINE, MINE], f"compare: '{MINE}' is called '{MINE}', as another model is"),
         ([MINE, "--against", "mambo"], "did you mean 'mamba'"),
         (["nothing.py:M"], "nothing.py"),
-        ([MINE, "--like", "mambo"], "--like: unknown name 'mambo'"),
-        (["gla", "--like", "attention"], "--like attention is for a mixer of yours"),
-        ([MINE, "--set", "model.d_model=32"], "compare: model.d_model is not for --set"),
+        ([MINE, "--like", "mambo"], "compare: like: unknown name 'mambo'"),
+        (["gla", "--like", "attention"], "compare: like attention is for a mixer of yours"),
+        ([MINE, "--set", "model.d_model=32"], "compare: model.d_model cannot be set; the width is given as d_model"),
+        (
+            ["mamba,mamba", "--set", "model.n_layers=3"],
+            "compare: model.n_layers cannot be set; mixers joined by commas",
+        ),
+        ([MINE, "--allow-noncausal", "--set", "model.noncausal=false"], "an option gives it already, as True"),
+        ([MINE, "--dry-run", "--json"], "--json: a dry run has no results to print"),
         ([MINE, "--max-runs", "0"], "--max-runs: must be at least 1 (got 0)"),
         ([MINE, "--width", "0.1"], "--width: must be from 1 to 40 inches"),
         ([MINE, "--scale", "vast"], "vast"),
@@ -157,3 +166,12 @@ def test_from_python_the_same_table_comes_back() -> None:
     assert list(found["model"]) == [MINE, "attention"]
     assert len(Store(Path("p.db")).done()) == RUNS
     assert found["accuracy_32"].between(0, 1).all()
+
+
+def test_from_python_a_comparison_is_refused_in_words_that_python_has() -> None:
+    with pytest.raises(BadInput, match="compare: like: unknown name 'mambo'; did you mean 'mamba'"):
+        recollect.compare_mixers(MINE, like="mambo")
+    with pytest.raises(BadInput, match="the width is given as d_model"):
+        recollect.compare_mixers(MINE, fields={"model.d_model": 8})
+    with pytest.raises(BadInput, match=r"model\.d_model: input should be greater than 0 \(got -8\)"):
+        recollect.compare_mixers("gla", d_model=-8)
