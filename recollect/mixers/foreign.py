@@ -75,7 +75,7 @@ def call(make: Callable[..., Any], where: str, offered: Mapping[str, Any], given
     arguments = {name: value for name, value in offered.items() if name in parameters} | dict(given)
     try:
         return make(**arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         told = ", ".join(f"{k}={v!r}" for k, v in arguments.items())
         text = f"{type(error).__name__}: {error}"
         raise BadInput(f"{where}: {make.__name__}({told}) raised {text}") from error
