@@ -60,7 +60,7 @@ def test_a_study_has_scales_of_distinct_runs(study: Study) -> None:
 
 @pytest.mark.parametrize("study", OURS, ids=lambda study: study.name)
 def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
-    longer = {"map": 360, "zoo": 360, "confounders": 600, "remedies": 600}  # many cells, each by search
+    longer = {"fig13": 240, "map": 360, "zoo": 360, "confounders": 600, "remedies": 600}  # deep or many, by search
     assert 0 < study.minutes["laptop"] <= longer.get(study.name, 120)
     assert len(study.scales["laptop"].seeds) == 3
     assert all(len(sized.seeds) >= 3 for scale, sized in study.scales.items() if scale != "smoke")
