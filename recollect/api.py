@@ -216,6 +216,7 @@ def _wishes(workers: int | None, specs: Sequence[RunSpec]) -> Wishes:
 def _ready(specs: Sequence[RunSpec], name: str, wishes: Wishes) -> Executor:
     """Who will train these specs; what cannot be trained is refused before anything is written."""
     kind = EXECUTORS.find(name)
+    kind.check_workers(wishes, f"workers: executor '{name}'")
     for spec in {spec.cell: spec for spec in specs}.values():
         require(spec)
         preflight(spec)

@@ -63,6 +63,12 @@ def test_nobody_can_train_without_workers(workers: int) -> None:
         recollect.compare_mixers("gla", scale="smoke", workers=workers)
 
 
+def test_one_process_does_not_pretend_to_be_four(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"^workers: executor 'inline' trains 1 at once \(got 4\)$"):
+        recollect.run_many(SPECS, tmp_path / "a.db", executor="inline", workers=4)
+    assert not (tmp_path / "a.db").exists()
+
+
 def test_a_task_that_only_the_store_brings_is_not_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -11,7 +11,7 @@ from recollect.cli.display.console import console, tell
 from recollect.cli.display.runs import runs_list
 from recollect.cli.options import StorePath
 from recollect.cli.options.chosen import Chosen
-from recollect.errors import BadInput, plain, unknown
+from recollect.errors import BadInput, plain
 from recollect.spec import MIXERS, TASKS, Frozen, MixerOptions
 from recollect.spec.mixers.options import families, own_forms
 from recollect.spec.protocols import PROTOCOLS
@@ -73,9 +73,7 @@ def list_(
 
 def list_runs(store: Store, chosen: Chosen) -> None:
     """A line per run that the filters let through, then those that cannot be read."""
-    known = {name for name, _ in store.studies()}
-    if chosen.study is not None and chosen.study not in known:
-        raise unknown("--study", chosen.study, known) if known else BadInput(f"--study: {store.path} knows no study")
+    store.check_study(chosen.study, "--study")
     lines = store.lines(study=chosen.study)
     found = chosen.among(lines)
     if lines and not found:

@@ -62,9 +62,9 @@ def make(
 ) -> list[Path]:
     """Write the report with the claims that the store has runs for; the files, the page first."""
     from recollect.claims import ledger
-    from recollect.report.write import USUAL, check_study, write_report
+    from recollect.report.write import USUAL, write_report
 
-    check_study(contents, study)
+    contents.check_study(study, "--study")
     verdicts = ledger(contents, select, None if study is None else (study,))
     return write_report(contents, out, formats or USUAL, study, claim_rows(verdicts), select, how)
 

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from recollect.errors import BadInput, unknown
 from recollect.report.cells import cell_rows
 from recollect.report.figures import FIGURES, PAPER, Print, draw_runs, save
 from recollect.report.html import html
@@ -29,7 +28,7 @@ def write_report(
     how: Print = PAPER,
 ) -> list[Path]:
     """Write what was asked for; the files, the page first."""
-    check_study(contents, study)
+    contents.check_study(study, "--study")
     how.check()
     value = page(contents, study, claims, select)
     for card in value.studies:
@@ -44,13 +43,6 @@ def write_report(
         taken.append(safe_name(_file_name(card, value), taken))
         files += _write_study(card, taken[-1], out, formats, select, how)
     return files + _write_tables(contents.records(study), {}, "cells", out, formats, select)
-
-
-def check_study(contents: Contents, study: str | None) -> None:
-    """Refuse the name of a study that the store does not know."""
-    known = {name for name, _ in contents.studies()}
-    if study is not None and study not in known:
-        raise unknown("--study", study, known) if known else BadInput(f"--study: {contents.path} knows no study")
 
 
 def _file_name(card: StudyCard, value: Page) -> str:

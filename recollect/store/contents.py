@@ -46,6 +46,10 @@ class Contents:
         """Every study and the scales at which it was run, by name."""
         return list(self._links)
 
+    def check_study(self, study: str | None, where: str) -> None:
+        """Refuse the name of a study that no run belongs to."""
+        self._store.check_study(study, where)
+
     def looked(self) -> set[str]:
         """The runs that somebody looked into while they trained."""
         return set(self._store.looked())

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from recollect.errors import plain
+from recollect.errors import BadInput, plain, unknown
 from recollect.store.file import File
 from recollect.store.records import ALL, DONE, PARTIAL, Tally, Tells
 
@@ -45,6 +45,12 @@ class Links(File):
         """Every study and the scales at which it was run, by name."""
         query = f"SELECT DISTINCT study, scale FROM study_runs WHERE {NAMED} ORDER BY study, scale"
         return [(row["study"], row["scale"]) for row in self.db.execute(query)]
+
+    def check_study(self, study: str | None, where: str) -> None:
+        """Refuse the name of a study that no run belongs to."""
+        known = {name for name, _ in self.studies()}
+        if study is not None and study not in known:
+            raise unknown(where, study, known) if known else BadInput(f"{where}: {self.path} knows no study")
 
     def finished_since(self, moment: float) -> dict[tuple[str, str], int]:
         """(Study, scale) -> runs that ended well after a moment."""

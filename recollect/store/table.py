@@ -7,7 +7,6 @@ from typing import Any
 
 import pandas as pd
 
-from recollect.errors import BadInput, unknown
 from recollect.spec.compose import flatten
 from recollect.store import DEFAULT, Record, Store
 
@@ -55,8 +54,7 @@ def column(values: list[Any]) -> Any:
 
 
 def _records(store: Store, study: str | None) -> list[Record]:
-    if study is not None and study not in (known := {tally.study for tally in store.tallies()} - {""}):
-        raise unknown("study", study, known) if known else BadInput(f"study: {store.path} knows no study")
+    store.check_study(study, "study")
     return store.records(study=study)
 
 

@@ -47,8 +47,7 @@ class How:
         if self.workers is not None and self.workers < 1:
             raise BadInput(f"--workers: must be at least 1 (got {self.workers})")
         given, usual = self.wishes(()), Wishes()
-        if self.workers not in (None, most := EXECUTORS[self.executor].at_once(given)):
-            raise BadInput(f"--workers: --executor {self.executor} trains {most} at once (got {self.workers})")
+        EXECUTORS[self.executor].check_workers(given, f"--workers: --executor {self.executor}")
         for wish, option in OPTIONS.items():
             if wish not in EXECUTORS[self.executor].takes and getattr(given, wish) != getattr(usual, wish):
                 others = " or ".join(name for name, kind in EXECUTORS.items() if wish in kind.takes)

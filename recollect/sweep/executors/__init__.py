@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import NamedTuple
 
+from recollect.errors import BadInput
 from recollect.spec.registry import Registry
 from recollect.sweep.executors.executor import Executor, Unavailable, Wishes
 from recollect.sweep.executors.inline import Inline
@@ -17,6 +18,11 @@ class Kind(NamedTuple):
     begin: Callable[[Wishes], Executor]
     at_once: Callable[[Wishes], int] = Wishes.at_once
     takes: tuple[str, ...] = ()
+
+    def check_workers(self, wishes: Wishes, said: str) -> None:
+        """Refuse another number of runs at once than there will be; `said` is how both were asked for."""
+        if wishes.workers not in (None, most := self.at_once(wishes)):
+            raise BadInput(f"{said} trains {most} at once (got {wishes.workers})")
 
 
 EXECUTORS: Registry[str, Kind] = Registry(
