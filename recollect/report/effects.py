@@ -105,8 +105,9 @@ def draw_changes(rows: Sequence[EffectRow], title: str, over: tuple[float, float
         _draw_change(row.effect.widening, y - 0.14, hue, hue, axes)
         if row.effect.shift is not None:
             _draw_change(row.effect.shift, y + 0.14, hue, "white", axes)
-        words = f"{0.0 - row.effect.loss:+.1%}"
-        axes.annotate(words, (1.02, y), xycoords=("axes fraction", "data"), va="center", fontsize=6, color=INK)
+        axes.annotate(
+            row.effect.gain, (1.02, y), xycoords=("axes fraction", "data"), va="center", fontsize=6, color=INK
+        )
 
 
 def _ends(change: Change) -> list[float]:

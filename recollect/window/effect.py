@@ -41,6 +41,11 @@ class Effect:
     shift: Change | None
     loss: float
 
+    @property
+    def gain(self) -> str:
+        """What of accuracy it brings, in words; a loss that rounds to nothing has no sign of its own."""
+        return f"{round(-self.loss, 3) + 0.0:+.1%}"
+
     def to_json(self) -> dict[str, Any]:
         """Plain data."""
         shift = None if self.shift is None else self.shift.to_json()

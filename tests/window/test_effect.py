@@ -115,3 +115,11 @@ def test_from_no_window_to_one_is_widening_without_a_shift() -> None:
     assert found.widening.decades.value == pytest.approx(0.8, abs=0.25)
     assert widening(nothing, nothing).above == (0.5, 0.5)
     assert found.to_json()["shift"] is None
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "words"), [(0.9897, "+0.0%"), (0.9903, "+0.0%"), (0.98, "-1.0%"), (0.995, "+0.5%")]
+)
+def test_a_loss_that_rounds_to_nothing_has_no_sign(accuracy: float, words: str) -> None:
+    same = window(BEFORE, 0)
+    assert effect(same, same, accuracy, 0.99).gain == words

@@ -45,7 +45,7 @@ def _line(row: EffectRow) -> tuple[str, ...]:
     cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}{hole}", decades(w.width))
     if done is None:
         return (*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
-    lost = f"{row.accuracy:.1%} ({0.0 - done.loss:+.1%})"
+    lost = f"{row.accuracy:.1%} ({done.gain})"
     return (*cells, *_told(done.widening), *_told(done.shift), lost, row.against)
 
 
