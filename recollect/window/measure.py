@@ -167,7 +167,7 @@ def measure(
     gone = holes(grid.low, grid.high, found)
     posterior = fit(grid, outside(gone, found))
     known = edges(posterior)
-    exists = any(2 * rate.solved >= rate.total for rate in found) and known.none <= SURE
+    exists = known.none <= SURE and any(_counts(rate, known) for rate in found)
     lower, upper = _edges_in(known, grid) if exists else (None, None)
     is_open = bool(lower and upper and math.isinf(upper.high - lower.low))
     widths = within(posterior) if is_open else known.width
@@ -189,6 +189,14 @@ def measure(
         widths=tuple(_at(widths, known.none, share) for share in SHARES) if exists else (0.0,),
         centres=tuple(map(centre(posterior).quantile, SHARES)) if exists else (),
     )
+
+
+def _counts(rate: Rate, known: Edges) -> bool:
+    """Whether it makes a window: half of its runs succeed, and it lies where the edges are likeliest around it.
+
+    One success among many failures leaves edges that may be anywhere, and whose medians hold no success.
+    """
+    return 2 * rate.solved >= rate.total and known.lower.median <= rate.x <= known.upper.median
 
 
 def _edges_in(known: Edges, grid: Mesh) -> tuple[Estimate, Estimate]:

@@ -9,6 +9,7 @@ import os
 import sys
 
 os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
+os.environ["RAY_worker_niceness"] = "0"  # noqa: SIM112  # the 15 of Ray starves runs beside other work
 from ray.cluster_utils import Cluster
 
 

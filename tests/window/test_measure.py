@@ -10,7 +10,7 @@ from recollect.errors import BadInput
 from recollect.spec.rates import on_lattice
 from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, surely_wider, wider
 from recollect.window.curve import GUESS, TOP, crossings
-from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY
+from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY, SURE
 from recollect.window.posterior import SLOPES, Mesh, after, fit, prior
 from recollect.window.reading import Rate, rates
 
@@ -123,6 +123,19 @@ def test_what_a_reader_must_know_is_flagged(changes: dict[float, str], flag: str
     assert flag in found.flags
     assert flag in str(found)
     assert (found.width is None) == (flag in (NEVER, RARELY))
+
+
+LUCKY = "-4.93 -4.65 -4.37 -4.02 -3.75 -3.57 -3.45 -3.25 -3.15 -3.15 -3.10 -3.08 -3.00 -2.78 -2.50 -2.20 -1.88 -1.57"
+"""Where a search looked around its only success, at -3.13, and everywhere else."""
+
+
+def test_edges_that_hold_no_success_are_no_window() -> None:
+    failed = [Reading(on_lattice(float(x)), seed, 0.5) for seed, x in enumerate(LUCKY.split())]
+    found = measure([*failed, Reading(on_lattice(-3.13), 99, 1.0)], steps=2000, low=1e-5, high=1.0)
+    assert found.none < SURE
+    assert found.width is None
+    assert RARELY in found.flags
+    assert (found.widths, found.centres) == ((0.0,), ())
 
 
 def test_the_best_lr_is_flagged_at_the_edge_of_the_grid() -> None:

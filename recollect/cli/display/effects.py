@@ -42,16 +42,17 @@ def effects_lines(value: EffectsFigure) -> list[tuple[str, ...]]:
 def _line(row: EffectRow) -> tuple[str, ...]:
     w, done = row.window, row.effect
     hole = f", {w.failing:.2f} of it fail" if w.holes else ""
-    cells = (row.label, f"{rate(w.lower)} to {rate(w.upper)}{hole}", decades(w.width))
+    edges = "-" if w.lower is None or w.upper is None else f"{rate(w.lower)} to {rate(w.upper)}{hole}"
+    cells = (row.label, edges, decades(w.width))
     if done is None:
         return (*cells, "", "", "", "", f"{row.accuracy:.1%}", "")
     lost = f"{row.accuracy:.1%} ({done.gain})"
     return (*cells, *_told(done.widening), *_told(done.shift), lost, row.against)
 
 
-def rate(edge: Estimate | None) -> str:
+def rate(edge: Estimate) -> str:
     """An edge as a learning rate; the figure has its interval."""
-    return "-" if edge is None else f"{10**edge.value:.2g}"
+    return f"{10**edge.value:.2g}"
 
 
 def _told(change: Change | None) -> tuple[str, str]:
