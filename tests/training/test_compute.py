@@ -29,7 +29,7 @@ def losses(spec: RunSpec) -> list[float | None]:
 
 
 @pytest.mark.filterwarnings("ignore")  # torch.compile warns of its own ways
-@pytest.mark.parametrize("mixer", ["attention", "mamba"])
+@pytest.mark.parametrize("mixer", [pytest.param("attention", marks=pytest.mark.prove), "mamba"])
 def test_a_compiled_model_has_the_same_losses(mixer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Traced and differentiated ahead; making machine code of it takes a minute and is the next test's."""
     plain = tiny(mixer, compute__kernel="torch", train__lr=0.02)
