@@ -192,7 +192,7 @@ def measure(
 
 
 def _counts(rate: Rate, known: Edges) -> bool:
-    """Whether it makes a window: half of its runs succeed, and it lies where the edges are likeliest around it.
+    """Whether it makes a window: half of its runs succeed, and it lies between the medians of the two edges.
 
     One success among many failures leaves edges that may be anywhere, and whose medians hold no success.
     """

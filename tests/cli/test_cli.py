@@ -313,7 +313,7 @@ def kill_and_repeat(kills: list[tuple[int, float]]) -> tuple[dict[str, Any], int
     return {key: value for key, value in found.items() if key not in ("seconds", "provenance")}, record.attempt
 
 
-@pytest.mark.parametrize("n_kills", [2, pytest.param(20, marks=pytest.mark.prove)])
+@pytest.mark.parametrize("n_kills", [3, pytest.param(20, marks=pytest.mark.prove)])
 def test_sigkill_at_any_moment_and_the_same_command_again_ends_identically(
     n_kills: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -7,7 +7,7 @@ import pytest
 from recollect.claims import ledger
 from recollect.cli import main
 from recollect.errors import BadInput
-from recollect.report import draw_figure, save
+from recollect.report import draw_study
 from recollect.spec.compose import flatten
 from recollect.spec.protocols import ZOOLOGY
 from recollect.store import Contents, Store
@@ -211,8 +211,8 @@ def test_all_studies_run_at_smoke_scale(tmp_path: Path) -> None:
     assert set(store.statuses().values()) == {"done"}
     for study in STUDIES.values():
         store.link(study.name, "smoke", {case.spec.id: case.label for case in cases[study.name]})
-        figure = draw_figure(study.figure, Contents(store).labelled(study.name, "smoke"), study.title, "smoke")
-        assert save(figure, tmp_path, study.name, ["png"])[0].stat().st_size > 0
+        for file in draw_study(study, "smoke", Contents(store), tmp_path):
+            assert file.stat().st_size > 0
     verdicts = ledger(Contents(store))
     assert {verdict.claim.number for verdict in verdicts} == set(range(1, 43))
     assert {verdict.finding.word for verdict in verdicts} == {"open"}
