@@ -11,6 +11,7 @@ from recollect.spec import TASKS, make_spec, mixer_options, task_options
 from recollect.spec.compose import number
 from recollect.spec.names import is_whole
 from recollect.spec.sources import is_code, load_source, pinned
+from recollect.training.costs import check_memory
 
 if TYPE_CHECKING:
     from recollect.tasks.check import Clause
@@ -65,10 +66,14 @@ def tried(what: str, given: dict[str, Any], d_model: int, length: int, n_layers:
     from recollect.training.check import check_mixer, check_model
 
     options = without("model.mixer.", given)
+    fields = {"model.d_model": d_model, "model.n_layers": n_layers}
+    fields |= {f"model.mixer.{key}": value for key, value in options.items()}
     if is_whole(what):
-        fields = {"model.d_model": d_model, "model.n_layers": n_layers, "task.length": length}
-        own = {f"model.mixer.{key}": value for key, value in options.items()}
-        return check_model(make_spec("mqar", what, fields | {"task.vocab_size": 2 * length, "task.n_pairs": 1} | own))
+        fields |= {"task.length": length, "task.vocab_size": 2 * length, "task.n_pairs": 1}
+    spec = make_spec("mqar", what, fields)
+    check_memory([spec])
+    if is_whole(what):
+        return check_model(spec)
     return check_mixer(mixer_options(what, options), Place(d_model, length, n_layers - 1, n_layers))
 
 

@@ -38,14 +38,14 @@ def memory(spec: RunSpec) -> int:
     return 16 * params + 4 * batch * model.d_model * model.n_layers * ACTIVATIONS + 8 * rows * spec.task.length
 
 
-def check_memory(specs: Iterable[RunSpec], force: bool) -> None:
-    """Refuse, before anything is written, a run that this machine cannot hold."""
+def check_memory(specs: Iterable[RunSpec], force: bool | None = None) -> None:
+    """Refuse, before anything is written, a run that this machine cannot hold; `force` where a user may insist."""
     there = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
     needed = max(map(memory, specs), default=0)
     if there and needed > there and not force:
         raise BadInput(
             f"a run needs about {needed / 1e9:,.0f} GB and this machine has {there / 1e9:,.0f}; "
-            "make model, batch or rows smaller, or insist with --force"
+            f"make model, batch or rows smaller{'' if force is None else ', or insist with --force'}"
         )
 
 

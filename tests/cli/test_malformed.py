@@ -77,6 +77,8 @@ ASKED: list[tuple[list[str], str]] = [
     (["check", "mqar", "--set", "task.lenght=8"], "task mqar: unknown name 'lenght'; did you mean 'length'?"),
     (["check", "mamba", "--d-model", "0"], "check: --d-model: a whole number >= 1 (got 0)"),
     (["check", "mamba", "--d-model=-8"], "check: --d-model: a whole number >= 1 (got -8)"),
+    (["check", "mamba", "--d-model", "1000000000"], "model.d_model: input should be less than or equal to 131072"),
+    (["check", "mamba", "--d-model", "131072"], "; make model, batch or rows smaller"),
     (["check", "mamba", "--length", "0"], "check: --length: a whole number >= 1 (got 0)"),
     (["check", "mamba", "--n-layers", "0"], "check: --n-layers: a whole number >= 1 (got 0)"),
     (
