@@ -4,6 +4,7 @@ import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from recollect.spec import RunSpec
 from recollect.store import WINDOW, Record
 from recollect.window.select import Select, finished, how_chosen
 
@@ -18,7 +19,7 @@ def note(records: Sequence[Record], scale: str, select: Select = "validation") -
     tasks = list(dict.fromkeys(spec.task.short() for spec in specs))
     task = tasks[0] if len(tasks) == 1 else f"{tasks[0]} and {len(tasks) - 1} more"
     parts = [
-        f"{task}, d={span(spec.model.d_model for spec in specs)}",
+        f"{task}{halves(specs)}, d={span(spec.model.d_model for spec in specs)}",
         f"lr {span(spec.train.lr for spec in specs)}",
         f"budget {span(spec.train.steps for spec in specs)} steps",
         seeds(done),
@@ -42,10 +43,16 @@ def seeds(records: Sequence[Record]) -> str:
     return f"{few}{most} seed{'s' * (most != 1)}"
 
 
+def halves(specs: Sequence[RunSpec]) -> str:
+    """Said where all keys come from one half of the vocabulary and all values from the other: it decides who learns."""
+    return ", vocabulary split" if {getattr(spec.task, "vocabulary", None) for spec in specs} == {"split"} else ""
+
+
 def span(values: Iterable[float]) -> str:
-    """`64`, or `64 to 256`."""
+    """`64`, or `64 to 256`; whole numbers in full, others to four digits."""
     found = sorted(set(values))
-    return f"{found[0]:.4g}" if len(found) == 1 else f"{found[0]:.4g} to {found[-1]:.4g}"
+    ends = [f"{value}" if isinstance(value, int) else f"{value:.4g}" for value in (found[0], found[-1])]
+    return " to ".join(dict.fromkeys(ends))
 
 
 def wrapped(text: str, inches: float) -> str:

@@ -408,6 +408,18 @@ def test_the_small_print_tells_how_many_seeds_there_are_at_least_and_at_most() -
     assert "2 to 3 seeds" in note(records_of(lrs=LRS[:2])[1:], "smoke")
 
 
+def test_the_small_print_has_whole_numbers_in_full() -> None:
+    short, long = records_of(lrs=LRS[:1], train__steps=4000), records_of(lrs=LRS[:1], train__steps=16_000)
+    assert "budget 4000 to 16000 steps" in note(short + long, "laptop")
+
+
+def test_the_small_print_says_where_keys_and_values_share_no_token() -> None:
+    split, shared = (records_of(task__vocabulary=vocabulary) for vocabulary in ("split", "shared"))
+    assert "vocabulary split, d=" in note(split, "laptop")
+    assert "split" not in note(shared, "laptop")
+    assert "split" not in note(split + shared, "laptop")
+
+
 def test_the_readmes_figure_is_drawn_from_the_example_store() -> None:
     store, study = Store(EXAMPLE), STUDIES["demo"]
     labels = store.labels("demo", "laptop")
@@ -426,7 +438,9 @@ def test_the_readmes_figure_is_drawn_from_the_example_store() -> None:
     assert value.floors["1/K"] == 0.125
     flat = [curve.validation[-1] for curve in value.curves if curve.label == "attention, 1 layer"]
     assert all(abs((end or 0) - value.floors["position only"]) < 0.05 for end in flat)
-    assert value.note == "MQAR V=64 L=32 K=8, d=64; lr 0.002; budget 2000 steps; 3 seeds; scale laptop"
+    assert (
+        value.note == "MQAR V=64 L=32 K=8, vocabulary split, d=64; lr 0.002; budget 2000 steps; 3 seeds; scale laptop"
+    )
 
 
 def test_a_figure_of_too_many_panels_draws_the_first_and_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
