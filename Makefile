@@ -14,7 +14,7 @@ setup: $(STAMP)  ## build .venv
 lint: $(STAMP)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
-	$(BIN)/mypy
+	$(BIN)/mypy --num-workers 2
 
 browser:  ## Debian's Chromium for the tests of the page, where it is missing and may be installed
 	@command -v chromium >/dev/null || ! command -v apt-get >/dev/null || \
