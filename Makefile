@@ -23,7 +23,8 @@ browser:  ## Debian's Chromium for the tests of the page, where it is missing an
 	fi >/dev/null || echo "no Chromium: the tests of the page in a browser are skipped"
 
 test: lint browser  ## lint, types, tests: under 10 minutes on 2 cores
-	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not prove"
+	$(BIN)/python -m pytest -n 2 --dist loadfile -m "not prove" tests/ops  # a kernel is compiled in one process, once
+	$(BIN)/python -m pytest -n 2 --dist worksteal -m "not prove" --ignore tests/ops
 
 prove: $(STAMP)  ## the long proofs
 	$(BIN)/python -m pytest -n 2 --dist worksteal -m prove

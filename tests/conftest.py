@@ -27,7 +27,7 @@ ROOMS = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The rooms, then the house as a whole: by then kernels are compiled, which its many processes would each do."""
+    """The rooms, then the house as a whole."""
     items.sort(key=lambda item: [*ROOMS, item.path.parent.name].index(item.path.parent.name))
 
 

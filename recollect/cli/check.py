@@ -7,7 +7,7 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.options import Sets, read_sets, whole
 from recollect.cli.options.names import MixerName
-from recollect.spec import TASKS, make_spec, mixer_options, task_options
+from recollect.spec import TASKS, make_spec, task_options
 from recollect.spec.compose import number
 from recollect.spec.names import is_whole
 from recollect.spec.sources import is_code, load_source, pinned
@@ -65,16 +65,15 @@ def tried(what: str, given: dict[str, Any], d_model: int, length: int, n_layers:
     from recollect.mixers import Place
     from recollect.training.check import check_mixer, check_model
 
-    options = without("model.mixer.", given)
-    fields = {"model.d_model": d_model, "model.n_layers": n_layers}
-    fields |= {f"model.mixer.{key}": value for key, value in options.items()}
+    fields: dict[str, Any] = {"model.d_model": d_model, "model.n_layers": n_layers}
+    fields |= {f"model.mixer.{key}": value for key, value in without("model.mixer.", given).items()}
     if is_whole(what):
         fields |= {"task.length": length, "task.vocab_size": 2 * length, "task.n_pairs": 1}
     spec = make_spec("mqar", what, fields)
     check_memory([spec])
     if is_whole(what):
         return check_model(spec)
-    return check_mixer(mixer_options(what, options), Place(d_model, length, n_layers - 1, n_layers))
+    return check_mixer(spec.model.mixers[-1], Place(d_model, length, n_layers - 1, n_layers))
 
 
 def is_task(what: str) -> bool:

@@ -19,6 +19,7 @@ from recollect.studies.switches import reference, switched
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Inline
 from recollect.window.select import choose
+from tests.support.cases import all_cases
 
 OURS = [study for study in STUDIES.values() if study.name != "demo"]
 PAPERS = [f"fig{i}" for i in (1, 2, 3, 4, 5, 6, 7, 11, 12, 13)] + [f"table{i}" for i in (1, 2, 3, 4)]
@@ -49,7 +50,7 @@ def test_a_study_has_scales_of_distinct_runs(study: Study) -> None:
     own |= dict.fromkeys(("confounders", "gap", "remedies"), switches)
     assert tuple(study.scales) == own.get(study.name, SCALES)
     for scale in study.scales:
-        cells, cases = study.cells(scale), study.cases(scale)
+        cells, cases = study.cells(scale), all_cases(study.name, scale)
         sized = study.scales[scale]
         rates = {(case.spec.train.lr, case.spec.seed) for case in cases if not study.models[case.label].lrs}
         assert len({case.spec.cell for case in cells}) == len(cells)
@@ -68,7 +69,7 @@ def test_a_study_says_that_it_fits_on_a_laptop(study: Study) -> None:
 
 
 def test_the_paper_scale_of_figure_1_is_the_papers() -> None:
-    specs = [case.spec for case in STUDIES["fig1"].cases("paper")]
+    specs = [case.spec for case in all_cases("fig1", "paper")]
     assert {(s.task.length, s.task.n_pairs, s.train.batch_size) for s in specs} == {
         (64, 4, 512),
         (128, 8, 512),
@@ -148,7 +149,7 @@ def test_a_user_changes_anything() -> None:
 @pytest.mark.parametrize("study", ["fig2", "fig11"])
 @pytest.mark.parametrize("scale", ["laptop", "desk", "paper"])
 def test_a_replication_is_trained_as_zoology_did_in_the_sizes_of_the_scale(study: str, scale: str) -> None:
-    cases = STUDIES[study].cases(scale)
+    cases = all_cases(study, scale)
     theirs = [case.spec for case in cases if case.label == replicated("mamba")]
     ours = [case.spec for case in cases if case.label == "mamba"]
     assert {spec.train.lr for spec in theirs} == set(ZOOLOGY.lrs) < {spec.train.lr for spec in ours}

@@ -9,6 +9,7 @@ import pytest
 
 from recollect.spec import RecallOptions
 from recollect.studies import STUDIES, Case, Study
+from tests.support.cases import all_cases
 
 SCALED = [(study, scale) for study in STUDIES.values() for scale in study.scales if scale != "paper"]
 COUNTS = re.compile(
@@ -35,11 +36,10 @@ def epochs(case: Case) -> float | None:
     return None if isinstance(rows, str) else train.steps / -(-rows // train.batch_size)
 
 
-@cache
 def cases_of(name: str, scale: str) -> list[Case]:
     """The cases of a study but replications, which are others' words; none at a scale that it does not have."""
     study = STUDIES[name]
-    found = study.cases(scale) if scale in study.scales else []
+    found = all_cases(name, scale) if scale in study.scales else []
     return [case for case in found if not study.models[case.label].protocol]
 
 
