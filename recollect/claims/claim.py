@@ -64,8 +64,9 @@ class Claim:
             return Finding("open", f"no run of {self.study}", lacking=True)
         if absent := [label for label in self.test.labels if label not in {*evidence.models, *evidence.runs}]:
             return Finding("open", f"not part of {self.study} at this scale: {', '.join(absent)}")
-        labels = [*self.test.labels, *(label for label in self.test.also if label in evidence.models)]
-        if waiting := [label for label in dict.fromkeys(labels) if label not in evidence.runs]:
+        also = (label for label in self.test.also if label in evidence.models)
+        labels = list(dict.fromkeys([*self.test.labels, *also]))
+        if waiting := [label for label in labels if label not in evidence.runs]:
             return Finding("open", f"no runs yet: {'; '.join(waiting)}", lacking=True)
         done, total = evidence.progress(labels)
         if done < total:
@@ -96,10 +97,13 @@ class Verdict:
     def settled_by(self) -> str:
         """What could settle an open one: the runs that are missing at its scale, or else those of the next larger one.
 
-        Empty where it is settled, or open at the largest scale.
+        Empty where it is settled, or open at the largest scale, or where a study that a user changed lacks runs: their
+        own command makes those.
         """
         scales = [name for name in SCALES[1:] if name in STUDIES[self.claim.study].scales]
-        here = self.evidence.scale.partition(" (")[0]
+        here, changed, _ = self.evidence.scale.partition(" (")
+        if changed and self.finding.lacking:
+            return ""
         at = scales.index(here) if here in scales else -1
         wanted = scales[max(at, 0) if self.finding.lacking else at + 1 :]
         is_open = self.finding.word == "open"

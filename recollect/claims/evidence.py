@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from recollect.spec import RunSpec
 from recollect.store import WINDOW, Record
-from recollect.studies import STUDIES
-from recollect.window import Window
+from recollect.studies import STUDIES, Case
+from recollect.window import TunedCell, Window
 from recollect.window.reading import grouped
 from recollect.window.select import (
     Choice,
@@ -21,6 +21,7 @@ from recollect.window.select import (
     how_chosen,
     window_of,
 )
+from recollect.window.tuned import USUAL
 
 
 class Sizes(NamedTuple):
@@ -103,24 +104,28 @@ class Evidence:
     def cells(self, labels: Collection[str]) -> tuple[int, int]:
         """Cells of these models that have all their learning rates, and all that the study wants at this scale.
 
+        A search has all once it is over: its edges are clear, or it had its usual number of runs.
         A store that was copied without what is not finished yet knows nothing of the rest. Of a changed study nobody
         knows what it wants.
         """
         study = STUDIES[self.study]
         if self.scale not in study.scales:
             return 0, 0
-        sized, rates = study.scales[self.scale], self._rates
-        wanted = {case.spec.cell: case.label for case in study.cells(self.scale) if case.label in labels}
-        least = {
-            cell: 1 if sized.design == "window" else len(study.lrs(label, sized)) for cell, label in wanted.items()
-        }
-        return sum(len(rates.get(cell, ())) >= count for cell, count in least.items()), len(wanted)
+        wanted = [case for case in study.cells(self.scale) if case.label in labels]
+        return sum(map(self._is_complete, wanted)), len(wanted)
+
+    def _is_complete(self, case: Case) -> bool:
+        study, done = STUDIES[self.study], self._done.get(case.spec.cell, [])
+        scale = study.scales[self.scale]
+        rates, is_search = {run.spec.train.lr for run in done}, scale.design == "window"
+        if rates >= set(study.lrs(case.label, scale)) or (is_search and len(rates) >= USUAL):
+            return True
+        return is_search and TunedCell.of(case.spec, scale.seeds, scale.span, USUAL).is_searched(done, [])
 
     @cached_property
-    def _rates(self) -> dict[str, set[float]]:
-        """Cell -> the learning rates of its finished runs."""
-        done = (run for runs in self.runs.values() for run in finished(runs))
-        return {cell: set(lrs) for cell, lrs in grouped((run.cell, run.spec.train.lr) for run in done).items()}
+    def _done(self) -> dict[str, list[Record]]:
+        """Cell -> its finished runs."""
+        return grouped((run.cell, run) for runs in self.runs.values() for run in finished(runs))
 
     def seeds(self, labels: Iterable[str]) -> int:
         """The fewest seeds at the chosen learning rate among the cells of these models; a search's runs are none."""

@@ -14,6 +14,7 @@ from recollect.claims.judge import (
     at_least,
     cells,
     decide,
+    has_window,
     show,
     spread,
     wider_than,
@@ -29,9 +30,9 @@ from recollect.window.select import accuracy, choose, for_window, zoologys
 def outside(evidence: Evidence) -> Finding:
     """Test accuracy of the recurrent models at learning rates beyond the 90 % intervals of a window that they have."""
     found: list[float] = []
-    windows = [(cell, cell.window.lower, cell.window.upper) for _, _, cell in cells(evidence, RECURRENT)]
-    for cell, lower, upper in windows:
-        low, high = (lower.low, upper.high) if lower and upper else (-math.inf, math.inf)
+    for _, _, cell in cells(evidence, RECURRENT):
+        lower, upper = cell.window.lower, cell.window.upper
+        low, high = (lower.low, upper.high) if lower and upper and has_window(cell) else (-math.inf, math.inf)
         found += [accuracy(run) for run in for_window(cell.records) if not low <= math.log10(run.spec.train.lr) <= high]
     if not found:
         return Finding("open", "no learning rate lies surely outside of a window")
@@ -46,7 +47,7 @@ def missed(evidence: Evidence) -> Finding:
     hit, surely = [], []
     for _, _, cell in cells(evidence, RECURRENT):
         window = cell.window
-        if window.lower and window.upper:
+        if window.lower and window.upper and has_window(cell):
             logs = [math.log10(lr) for lr in ZOOLOGY.lrs]
             logs = [x for x in logs if not any(low <= x <= high for low, high in window.holes)]
             hit.append(sum(window.lower.low <= x <= window.upper.high for x in logs))
@@ -113,10 +114,11 @@ def set_by_mixer(evidence: Evidence) -> Finding:
     pairs = by_depth(evidence, MAMBA)
     widths = [(shallow.window.width, deep.window.width) for shallow, deep in pairs]
     known = [(one, other) for one, other in widths if one and other]
+    sure = all(has_window(cell) for pair in pairs for cell in pair)
     holes = any(cell.window.holes for pair in pairs for cell in pair)
     numbers = "; ".join(f"{MAMBA}: {width(one)} shallow, {width(other)} deep" for one, other in pairs)
-    if len(known) < len(widths) or not known:
-        return Finding("open", f"not every depth has a window: {numbers}")
+    if len(known) < len(widths) or not known or not sure:
+        return Finding("open", f"not every depth has a window that is sure, and 90 % at its best rate: {numbers}")
     near = all(abs(one.value - other.value) <= 0.5 and math.isfinite(one.high + other.high) for one, other in known)
     apart = any(one.low > other.high + 0.5 or other.low > one.high + 0.5 for one, other in known)
     return Finding(decide(near and not holes, apart and not holes), numbers)
@@ -157,8 +159,9 @@ CLAIMS = (
         where="Sec 3",
         paper="near 0",
         study="fig1",
-        rule="mean test accuracy outside the windows that they have: supported if <= 5 %, contradicted if >= 10 %",
-        version=2,
+        rule="mean test accuracy outside the windows that they have, sure (P >= 0.9) and 90 % at the best rate: "
+        "supported if <= 5 %, contradicted if >= 10 %",
+        version=3,
         test=Test(RECURRENT, outside),
     ),
     Claim(
@@ -167,9 +170,9 @@ CLAIMS = (
         where="Fig 1",
         paper="missed",
         study="fig1",
-        rule="supported if none of the four lies in one of the windows, holes apart, contradicted if each surely holds "
-        "one",
-        version=2,
+        rule="of windows that are sure (P >= 0.9) and 90 % at the best rate: supported if none of the four lies in one "
+        "of them, holes apart, contradicted if each surely holds one",
+        version=3,
         test=Test(RECURRENT, missed),
     ),
     Claim(
@@ -218,9 +221,10 @@ CLAIMS = (
         where="Fig 13",
         paper="alike at 12 layers",
         study="fig13",
-        rule="supported if the widths are within 0.5 decades and bounded, "
-        "contradicted if the intervals are further apart than that; open where one has a hole",
-        version=3,
+        rule="each depth needs a window that is sure (P >= 0.9) and 90 % at its best rate: supported if the widths are "
+        "within 0.5 decades and bounded, contradicted if the intervals are further apart than that; open where one has "
+        "a hole",
+        version=4,
         test=Test((MAMBA,), set_by_mixer),
     ),
     Claim(

@@ -4,7 +4,7 @@ import math
 
 from recollect.claims.claim import Claim, Finding, Test
 from recollect.claims.evidence import Evidence
-from recollect.claims.judge import FAILS, SOLVES, SURE, WIDER, decide, facing, show_pairs, wider_than, width
+from recollect.claims.judge import FAILS, SOLVES, SURE, WIDER, decide, facing, has_window, show_pairs, wider_than, width
 from recollect.studies.fig7 import LARGE
 from recollect.studies.gap import TRAINING
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA, MAMBA2, TWO_LAYERS
@@ -21,7 +21,9 @@ def as_robust(evidence: Evidence) -> Finding:
     ) and not any(other.window.holes for _, other in pairs)
     narrower = any(surely_wider(mine.window, other.window)[0] >= SURE for mine, other in pairs)
     numbers = "; ".join(f"attention {width(mine)}, {DELTANET} {width(other)}" for mine, other in pairs)
-    return Finding(decide(level, narrower), numbers)
+    if not all(has_window(mine) for mine, _ in pairs):
+        return Finding("open", f"attention has no window that is sure, and 90 % at its best rate: {numbers}")
+    return Finding(decide(level and all(has_window(other) for _, other in pairs), narrower), numbers)
 
 
 def optimisation(evidence: Evidence) -> Finding:
@@ -56,9 +58,10 @@ CLAIMS = (
         where="Fig 7",
         paper="as robust",
         study="fig7",
-        rule="supported if its window has 80 % of the width of attention's, which is bounded, "
-        "and no hole, contradicted if P(attention wider) >= 0.95, whatever lies beyond the range",
-        version=3,
+        rule="attention needs a window that is sure (P >= 0.9) and 90 % at its best rate: supported if DeltaNet has "
+        "one, without a hole, of 80 % of the width of attention's, which is bounded, contradicted if P(attention "
+        "wider) >= 0.95, whatever lies beyond the range",
+        version=4,
         test=Test((TWO_LAYERS, DELTANET), as_robust),
     ),
     Claim(

@@ -32,7 +32,7 @@ class Changes:
             *([f"like {self.like}"] if self.like else []),
             *(f"{name}={value}" for name, value in self._fields().items()),
         ]
-        words += [f"{name} {' '.join(f'{value:g}' for value in found)}" for name, found in lists.items() if found]
+        words += [f"{name} {' '.join(map(str, found))}" for name, found in lists.items() if found]
         return "; ".join(words)
 
     def _fields(self) -> dict[str, str]:

@@ -126,11 +126,11 @@ def spaced(key: str, value: Mapping[str, Any], file: Path) -> list[Any]:
         low, high = value["log"]
         n = number(value["n"], "n", key)
         first, last = math.log10(float(low)), math.log10(float(high))
-        good = set(value) == {"log", "n"} and first <= last and n <= MOST
+        good = set(value) == {"log", "n"} and first <= last < math.inf and n <= MOST
     except (KeyError, TypeError, ValueError, ArithmeticError):
         good = False
     if not good:
-        asked = f"write {{log: [low, high], n: count}} with 0 < low <= high and 0 < n <= {MOST:,}"
+        asked = f"write {{log: [low, high], n: count}} with 0 < low <= high (finite) and 0 < n <= {MOST:,}"
         raise BadInput(f"{file}: {key}: {asked} (got {dict(value)})")
     whole = isinstance(low, int) and isinstance(high, int)
     is_rate = SHORT.get(key, key) == RATE

@@ -15,9 +15,11 @@ def label(specs: Sequence[RunSpec], among: Collection[str] | None = None) -> lis
     unique = list({spec.id: spec for spec in specs}.values())
     flat = [flatten(_layers(spec.identity())) for spec in unique]
     names = [spec.model.mixer_name for spec in unique]
-    seen: dict[tuple[str, str], set[str]] = {}
+    keys, seen = dict[str, set[str]](), dict[tuple[str, str], set[str]]()
     for name, fields in zip(names, flat, strict=True):
-        for key in {key for other, found in zip(names, flat, strict=True) if other == name for key in found}:
+        keys.setdefault(name, set()).update(fields)
+    for name, fields in zip(names, flat, strict=True):
+        for key in keys[name]:
             if (among is None or key in among) and key not in (RATE, "seed"):
                 seen.setdefault((name, key), set()).add(repr(fields.get(key)))  # absent: a later field's default
     return [

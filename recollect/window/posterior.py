@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,8 +33,14 @@ TINY = 1e-30
 FEW = 8
 """Runs at one learning rate up to which a product stands for a power."""
 
-SHALLOW = 50
-"""Runs after which a posterior is kept, so that no call nests deeper."""
+KEPT = 32
+"""So many posteriors of single runs are kept."""
+
+_kept: dict[tuple["Mesh", "Singles"], "Posterior"] = {}
+
+
+Singles: TypeAlias = tuple[tuple[float, bool], ...]
+"""Runs one by one: log10 lr, and whether it succeeded."""
 
 
 @dataclass(frozen=True)
@@ -119,19 +126,24 @@ def fit(grid: Mesh, found: Sequence[Rate]) -> Posterior:
     """The posterior after the runs of every learning rate."""
     posterior = prior(grid)
     for rate in sorted(found, key=lambda rate: -rate.solved):  # successes leave fewest curves: what follows is fast
-        posterior = posterior.updated(rate.x, rate.solved, rate.failed)
+        parts = math.ceil(max(rate.solved, rate.failed) / FEW)  # the likelihood of very many at once would be zero
+        for i in range(parts):
+            solved, failed = ((i + 1) * n // parts - i * n // parts for n in (rate.solved, rate.failed))
+            posterior = posterior.updated(rate.x, solved, failed)
     return posterior
 
 
-@lru_cache(maxsize=32)
-def after(grid: Mesh, runs: tuple[tuple[float, bool], ...]) -> Posterior:
+def after(grid: Mesh, runs: Singles) -> Posterior:
     """The posterior after single runs (x, success); the same runs and one more cost one update."""
-    if not runs:
-        return prior(grid)
-    *before, (x, solved) = runs
-    for i in range(0, len(before), SHALLOW):
-        after(grid, runs[:i])
-    return after(grid, tuple(before)).updated(x, float(solved), float(not solved))
+    begun = next((n for n in range(len(runs), 0, -1) if (grid, runs[:n]) in _kept), 0)
+    posterior = _kept[grid, runs[:begun]] if begun else prior(grid)
+    for x, solved in runs[begun:]:
+        posterior = posterior.updated(x, float(solved), float(not solved))
+    _kept.pop((grid, runs), None)
+    _kept[grid, runs] = posterior
+    if len(_kept) > KEPT:
+        del _kept[next(iter(_kept))]
+    return posterior
 
 
 @lru_cache(maxsize=8)

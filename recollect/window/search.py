@@ -66,8 +66,10 @@ class Search:
     kept: frozenset[int] = frozenset()
 
     def __post_init__(self) -> None:
-        if not 0 < self.low < self.high:
-            raise BadInput(f"window: the learning rates must be 0 < low < high (got {self.low:g} and {self.high:g})")
+        if not 0 < self.low < self.high < math.inf:
+            raise BadInput(
+                f"window: the learning rates must be 0 < low < high, both finite (got {self.low:g} and {self.high:g})"
+            )
         if math.log10(self.high / self.low) < NARROWEST:
             raise BadInput(f"window: from {self.low:g} to {self.high:g} is less than half a decade; widen the range")
         if self.max_runs < 1:

@@ -177,6 +177,11 @@ NOWHERE = [
     (1, "open", windows(attention=(-9, 0), mamba=(-9, 0), hyena=(-9, 0)), "between 0.00 and 1.00"),
     (1, "open", lambda label, spec: _lucky(label, spec), "mamba has no sure window"),
     (2, "open", windows(attention=WIDE, mamba=(1, 2), hyena=(1, 2)), "no learning rate lies surely outside"),
+    (2, "open", lambda label, spec: _lucky(label, spec), "no learning rate lies surely outside"),
+    (3, "open", lambda label, spec: _lucky(label, spec), "no recurrent model has a window"),
+    (8, "open", lambda label, spec: _lucky(label, spec), "not every depth has a window that is sure"),
+    (38, "open", lambda label, spec: _lucky("", spec), "attention has no window that is sure"),
+    (38, "contradicted", lambda label, spec: _lucky(label.partition(",")[0], spec), "deltanet window 0.08"),
     (10, "open", windows(attention=WIDE, mamba=(1, 2)), "no sure window, so none that is narrow"),
     (8, "open", windows(attention=WIDE, mamba=(-9, 0)), "or more)"),
     (37, "open", windows(attention=WIDE, deltanet=WIDE, mamba2=WIDE, mamba=(1, 2)), "no sure window, so none"),
@@ -245,11 +250,17 @@ def test_an_open_verdict_says_what_would_settle_it() -> None:
     fig1 = evidence(STUDIES["fig1"], levels(other=0.2))
     undecided = CLAIMS[1].judge(fig1)
     assert (undecided.finding.word, undecided.settled_by) == ("open", "recollect run fig1 --scale desk")
-    few = CLAIMS[1].judge(replace(fig1, runs={label: runs[:1] for label, runs in fig1.runs.items()}))
-    assert (few.finding.numbers, few.settled_by) == (
-        "1 of the 3 seeds that it needs",
-        "recollect run fig1 --scale laptop",
-    )
+    lacking = {
+        "1 of the 3 seeds that it needs": lambda run: run.spec.seed == SEEDS[0],
+        "0 of 3 cells have all their runs": lambda run: run.spec.train.lr in LRS[:5],
+    }
+    for told, kept in lacking.items():
+        few = replace(fig1, runs={label: [*filter(kept, runs)] for label, runs in fig1.runs.items()})
+        found = CLAIMS[1].judge(few)
+        assert (found.finding.numbers, found.settled_by) == (told, "recollect run fig1 --scale laptop")
+    theirs = replace(fig1, scale="laptop (attention)", runs={"attention": fig1.runs["attention"]})
+    assert CLAIMS[1].judge(theirs).finding.numbers == "no runs yet: mamba; hyena"
+    assert CLAIMS[1].judge(theirs).settled_by == ""
     assert CLAIMS[1].judge(replace(fig1, scale="paper")).finding.numbers == "0 of 72 cells have all their runs"
     assert CLAIMS[1].judge(replace(fig1, scale="paper (seeds 1 2 3)")).settled_by == ""
     assert CLAIMS[1].judge(replace(fig1, scale="laptop (seeds 1 2 3)")).settled_by == "recollect run fig1 --scale desk"

@@ -106,6 +106,16 @@ def test_the_best_rates_seeds_are_counted_alone_where_the_store_has_more(capsys:
     assert "3 runs, 3 of them done before" in out
 
 
+def test_a_part_of_the_best_rates_leaves_the_rest_to_come(capsys: Capsys) -> None:
+    words = (*STUDY, "--mixers", "attention", "--seeds", "0", "7", "--lrs", "1e-3", "1e-2", "--design", "best")
+    name = "smoke (attention; lrs 0.001 0.01; seeds 0 7; best rate)"
+    assert call(capsys, *words, "--only", "lr 0.001")[0] == 0
+    store = Store(Path("recollect.db"))
+    assert sorted(store.statuses()[run] for run in store.labels("fig1", name)) == ["done", "done", "pending"]
+    assert call(capsys, *words)[0] == 0
+    assert {store.statuses()[run] for run in store.labels("fig1", name)} == {"done"}
+
+
 def test_a_dry_run_says_what_every_design_costs(capsys: Capsys, tmp_path: Path) -> None:
     code, out, _ = call(capsys, *WORDS, "--dry-run")
     assert code == 0

@@ -188,6 +188,12 @@ def test_changed_runs_stand_beside_the_studys_own_and_are_judged(
     store.close()
 
 
+def test_long_seeds_and_near_rates_keep_changed_studies_apart() -> None:
+    assert str(Changes(seeds=(20260101, 20260102))) == "seeds 20260101 20260102"
+    assert str(Changes(lrs=(1e-3, 0.00316228, 1e-5), widths=(64,))) == "widths 64; lrs 0.001 0.00316228 1e-05"
+    assert str(Changes(lrs=(1.0000001e-3,))) != str(Changes(lrs=(1e-3,)))
+
+
 def test_the_other_seeds_may_be_kept_for_the_best_rate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     words = ["run", "fig1", "--scale", "smoke", "--mixers", "attention", "--seeds", "1", "2", "3", "--design", "best"]

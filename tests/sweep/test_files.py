@@ -119,6 +119,8 @@ BAD = {
     ),
     "a task short and dotted": ("task: mqar\ntask.name: ar\nmixer: mamba\n", "task.name is given twice"),
     "a number for a name": ("task: mqar\nmixer: mamba\ntrain: {1: 2}\n", "unknown name 'train.1'"),
+    "a range without an end": ("task: mqar\nmixer: mamba\nlr: {log: [1.e-4, .inf], n: 3}\n", "low <= high (finite)"),
+    "a study's name": ("name: fig1\ntask: mqar\nmixer: mamba\n", "its name 'fig1' is a study's"),
     "no mapping": ("- a\n- b\n", "a mapping is needed"),
     "no YAML": ("task: [mqar\n", "no YAML"),
     "no such file of the user's": ("task: mqar\nmixer: mine.py:Mixer\n", "no file"),

@@ -2,6 +2,7 @@
 
 import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from recollect.spec.rates import on_lattice
 from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, surely_wider, wider
 from recollect.window.curve import GUESS, TOP, crossings
 from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY, SURE
-from recollect.window.posterior import SLOPES, Mesh, after, fit, prior
+from recollect.window.posterior import SLOPES, Mesh, Posterior, after, fit, prior
 from recollect.window.reading import Rate, rates
 
 RUNS = ((-3.6, False), (-3.2, True), (-2.9, True), (-3.3, False), (-2.6, False))
@@ -66,6 +67,42 @@ def test_the_order_of_the_runs_does_not_matter() -> None:
     assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-4)
     found = [Rate(10**x, int(solved), 1, float(solved)) for x, solved in sorted(RUNS)]
     assert fit(grid, found).success(-3.0) == pytest.approx(one.success(-3.0), abs=1e-4)
+
+
+def test_many_runs_at_one_rate_count_one_by_one() -> None:
+    found = [Rate(10**-3.5, 13, 37, 0.5), Rate(10**-2.5, 30, 30, 1.0), Rate(10**-1.5, 0, 50, 0.0)]
+    before = prior(Mesh(-4, -1))
+    with np.errstate(divide="ignore"):
+        weight = np.log(before.mass.astype(float))
+    for rate in found:
+        left, right = before.factors(np.asarray(rate.x))
+        success = GUESS + (TOP - GUESS) * np.multiply.outer(left.astype(float), right)
+        weight += rate.solved * np.log(success) + rate.failed * np.log1p(-success)
+    exact = replace(before, mass=np.exp(weight - weight.max()) / np.exp(weight - weight.max()).sum())
+    fitted = fit(before.grid, found)
+    for x in (-3.8, -3.2, -1.9):
+        assert fitted.success(x) == pytest.approx(exact.success(x), rel=1e-3)
+
+
+def test_any_number_of_seeds_can_be_measured() -> None:
+    assert window({-4.0: "f" * 300, -3.0: "s" * 300, -2.5: "f" * 150 + "s" * 150, -2.0: "f" * 300}).width is not None
+
+
+def test_a_run_more_costs_an_update_however_many_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    updates: list[float] = []
+    updated = Posterior.updated
+
+    def counted(self: Posterior, x: float, solved: float, failed: float) -> Posterior:
+        updates.append(x)
+        return updated(self, x, solved, failed)
+
+    monkeypatch.setattr(Posterior, "updated", counted)
+    grid, runs = Mesh(-4.03, -1), tuple((-4 + i / 100, 50 < i < 150) for i in range(200))
+    after(grid, runs[:-1])
+    assert len(updates) == len(runs) - 1
+    after(grid, runs)
+    after(grid, runs)
+    assert len(updates) == len(runs)
 
 
 def test_information_is_the_expected_drop_of_the_entropies_of_both_places() -> None:

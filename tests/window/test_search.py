@@ -121,6 +121,7 @@ def test_a_search_needs_fewer_runs_than_an_even_grid() -> None:
     ("fields", "message"),
     [
         ({"low": 1e-1, "high": 1e-3}, "0 < low < high"),
+        ({"high": math.inf}, "both finite"),
         ({"low": 1e-3, "high": 2e-3}, "less than half a decade"),
         ({"max_runs": 0}, "max_runs"),
         ({"threshold": 1.5}, "an accuracy in"),

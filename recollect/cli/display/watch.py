@@ -79,9 +79,14 @@ def train_cases(
         store.add([case.spec for case in what.cases])
         enrol(what, what.cases, store)
         sweep(best or Grid(specs), executor, store, [hear, *also], watch=watch)
-        if best:  # the others were never wanted
-            statuses = store.statuses()
-            enrol(what, [case for case in what.cases if statuses[case.spec.id] != "pending"], store)
+        if best:  # but for what `--only` left to come, the others were never wanted
+            statuses, every = store.statuses(), BestRate([case.spec for case in what.cases])
+            left = {spec.id for spec in every.left(store.records(status=DONE))}
+            enrol(
+                what,
+                [case for case in what.cases if statuses[case.spec.id] != "pending" or case.spec.id in left],
+                store,
+            )
     print(f"{board.total} runs, {board.before} of them done before")
     return board.bad()
 
