@@ -202,6 +202,14 @@ class Task:
         if kind == "no size":
             self.length = None
     def draw(self, rng, rows):
+        if self.kind == "wild floors":
+            self.floors = {"guess": float("nan")}
+        if self.kind == "floors that are none":
+            self.floors = 0.5
+        if self.kind == "wild plateaus":
+            self.plateaus = {"guess": "high"}
+        if self.kind == "few rows only" and rows > 100:
+            raise ValueError("too many")
         rng = np.random.default_rng() if self.kind == "own randomness" else rng
         tokens = rng.integers(self.vocab_size + (self.kind == "strange tokens"), size=(rows, self.length))
         at = np.full((rows, 1), self.length - (self.kind != "outside"))
@@ -248,6 +256,10 @@ BAD_TASKS = {
     "no batch": "draw must return",
     "fractions": "must be whole numbers",
     "nothing asked": "a row asks nothing",
+    "wild floors": "floors must be finite numbers",
+    "floors that are none": "floors raised AttributeError",
+    "wild plateaus": "plateaus raised ValueError",
+    "few rows only": "it raised ValueError: too many",
 }
 
 

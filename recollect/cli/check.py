@@ -7,6 +7,7 @@ from cyclopts import Parameter
 from recollect.cli.display.console import tell
 from recollect.cli.options import Sets, read_sets, whole
 from recollect.cli.options.names import MixerName
+from recollect.errors import BadInput
 from recollect.spec import TASKS, make_spec, task_options
 from recollect.spec.compose import number
 from recollect.spec.names import is_whole
@@ -28,7 +29,7 @@ def check(
 ) -> int:
     """Check that a mixer, a whole model or a task keeps its contract.
 
-    Of a mixer and a model: shape, causality, use of the past, independence of rows, gradients. Of a task: what it
+    Of a mixer and a model: shape, causality, use of the past, independence of rows, gradients, size of the state. Of a task: what it
     draws, from which randomness, and its floors. Exit code 1 where a clause does not hold. The same is checked before
     code of yours is trained.
 
@@ -73,7 +74,11 @@ def tried(what: str, given: dict[str, Any], d_model: int, length: int, n_layers:
     check_memory([spec])
     if is_whole(what):
         return check_model(spec)
-    return check_mixer(spec.model.mixers[-1], Place(d_model, length, n_layers - 1, n_layers))
+    try:
+        return check_mixer(spec.model.mixers[-1], Place(d_model, length, n_layers - 1, n_layers))
+    except RuntimeError as error:  # of torch, outside of what is tried: not even an input has room
+        told = " ".join(str(error).split())
+        raise BadInput(f"check: --length {length}: no room for an input of that length (torch: {told[:200]})") from None
 
 
 def is_task(what: str) -> bool:

@@ -12,6 +12,7 @@ from cyclopts import Parameter
 from recollect.cli.options import StorePath
 from recollect.errors import BadInput
 from recollect.store import DEFAULT, Store
+from recollect.store.file import is_database
 
 Flag = Annotated[bool, Parameter(negative=())]
 FORMATS = ("csv", "json", "parquet")
@@ -66,6 +67,8 @@ def choose(chosen: list[str], file: Path | None) -> str:
         raise BadInput("export: --parquet needs pyarrow, which is not installed; run: pip install pyarrow")
     if file is not None and not file.parent.is_dir():
         raise BadInput(f"export: no folder {file.parent}")
+    if file is not None and is_database(file):
+        raise BadInput(f"export: {file} is a store; name another file to write to (--store names the one to read)")
     return chosen[0]
 
 

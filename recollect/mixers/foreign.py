@@ -34,8 +34,18 @@ class Foreign(Mixer):
 
     def state_size(self, length: int) -> int | None:
         """Whatever the class itself says; unknown where it says nothing."""
-        state = getattr(self.inner, "state_size", None)
-        return int(state(length)) if callable(state) else None
+        return told_state(self.inner, length, f"mixer {self.name}")
+
+
+def told_state(module: nn.Module, length: int, where: str) -> int | None:
+    """What a user's `state_size(length)` says; None where there is none."""
+    state = getattr(module, "state_size", None)
+    if not callable(state):
+        return None
+    try:
+        return int(state(length))
+    except (Exception, SystemExit) as error:
+        raise BadInput(f"{where}: state_size({length}) raised {type(error).__name__}: {error}") from error
 
 
 def load_class(options: ForeignOptions) -> type[nn.Module]:

@@ -179,6 +179,8 @@ def _charts(kind: FigureKind[Any], labelled: Labelled) -> tuple[Chart, ...]:
 def _sweep_title(records: Sequence[Record]) -> str:
     """What a sweep trains: `attention, mamba on MQAR V=64 L=32 K=4, d=64, 2 layers`."""
     specs = [record.spec for record in records]
+    if not specs:
+        return "runs that cannot be read"
     models = dict.fromkeys(spec.model.mixer_name for spec in specs)
     tasks = list(dict.fromkeys(spec.task.short() for spec in specs))
     task = tasks[0] if len(tasks) == 1 else f"{len(tasks)} tasks"

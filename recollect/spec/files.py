@@ -32,8 +32,9 @@ def pin(file: Path) -> str:
     return "sha256 " + hashlib.sha256(file.read_bytes()).hexdigest()
 
 
-class OncePerKey(yaml.SafeLoader):
-    """YAML in which nothing holds itself and a key stands once: of two, PyYAML takes the last and says nothing."""
+class Plain(yaml.SafeLoader):
+    """YAML in which nothing holds itself, a key stands once (of two, PyYAML takes the last and says nothing), and 1e-3
+    is a number (to PyYAML it is text, for want of a dot)."""
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """As PyYAML does, but at once, so that it refuses what holds itself."""
@@ -47,10 +48,15 @@ class OncePerKey(yaml.SafeLoader):
         return super().construct_mapping(node, deep)
 
 
+Plain.add_implicit_resolver(
+    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), [*"-+.0123456789"]
+)
+
+
 def read_mapping(file: Path, example: str) -> dict[str, Any]:
     """The content of a YAML file that is a mapping, such as the example."""
     try:
-        plain = yaml.load(file.read_text(), OncePerKey)
+        plain = yaml.load(file.read_text(), Plain)
     except OSError as error:
         raise BadInput(f"{file}: cannot be read ({error.strerror})") from None
     except (yaml.YAMLError, ValueError, RecursionError) as error:

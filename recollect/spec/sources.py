@@ -47,7 +47,7 @@ def pinned(name: str, what: str) -> Code:
         found = [f"`:{one}`" for one in defined(Path(name))]
         which = f"add {' or '.join(found)}" if found else f"write {name}:Class"
         raise BadInput(f"{what}: '{name}' names a file and no class in it; {which}")
-    if not own.isidentifier():
+    if not place or not own.isidentifier():
         raise BadInput(f"{what}: '{name}' names no class; write path/to/file.py:Class")
     if not place.endswith(".py"):
         return Code(name, f"version {package_version(place, what)}")

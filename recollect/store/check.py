@@ -5,9 +5,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
+from pydantic import ValidationError
+
+from recollect.spec import RunSpec
 from recollect.store.links import NAMED
 from recollect.store.points import SOUND
 from recollect.store.store import Store
+
+LATER = ("extra_forbidden", "union_tag_invalid", "literal_error", "less_than_equal")
+"""What is wrong with the spec of a later version."""
 
 
 @dataclass(frozen=True)
@@ -39,7 +45,21 @@ def _runs(store: Store) -> Iterator[Problem]:
             query = "UPDATE runs SET cell = ? WHERE id = ?"
             yield Problem(f"run {run}", f"its cell is {spec.cell}", partial(store.db.execute, query, (spec.cell, run)))
     for run, why in store.unreadable.items():
-        yield Problem(f"run '{run[:40]}'", f"cannot be read: {why}", partial(store.delete, [run]))
+        if _is_foreign(store, run):
+            told = f"cannot be read: {why}; perhaps of another version, so that it is kept (`recollect store delete`)"
+            yield Problem(f"run '{run[:40]}'", told)
+        else:
+            yield Problem(f"run '{run[:40]}'", f"cannot be read: {why}", partial(store.delete, [run]))
+
+
+def _is_foreign(store: Store, run: str) -> bool:
+    """Whether its spec has fields, names or numerics that this version does not know: a later one may have it."""
+    (spec,) = store.db.execute("SELECT spec FROM runs WHERE id = ?", (run,)).fetchone() or ("",)
+    try:
+        RunSpec.model_validate_json(spec)
+    except ValidationError as error:
+        return any(found["type"] in LATER for found in error.errors())
+    return False
 
 
 def _strays(store: Store) -> Iterator[Problem]:

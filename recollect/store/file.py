@@ -13,6 +13,7 @@ from recollect.store.lock import itself, lock
 from recollect.store.migrations import SCHEMA, migrate, transaction
 from recollect.store.records import ID
 
+MAGIC = b"SQLite format 3\0"
 DEFAULT = Path("recollect.db")
 APPLICATION = 0x7265636C  # "recl", in the file's header: tells our files from other programs'
 
@@ -147,6 +148,14 @@ class File:
         return self.files / run
 
 
+def is_database(path: Path) -> bool:
+    """Whether there is a file of SQLite's, as stores are."""
+    if not path.is_file():
+        return False
+    with path.open("rb") as handle:
+        return handle.read(len(MAGIC)) == MAGIC
+
+
 def check_path(path: Path, create: bool) -> None:
     """Refuse what cannot be a store, before anything is written."""
     if path.is_dir():
@@ -154,7 +163,7 @@ def check_path(path: Path, create: bool) -> None:
     if path.exists() and (create or path.stat().st_size):
         with path.open("rb") as handle:
             head = handle.read(72)
-        if head and (not head.startswith(b"SQLite format 3\0") or int.from_bytes(head[68:72], "big") != APPLICATION):
+        if head and (not head.startswith(MAGIC) or int.from_bytes(head[68:72], "big") != APPLICATION):
             raise BadInput(f"store: {path} is a file of another program; name another file with --store")
     elif not create:
         raise NoStore(path)

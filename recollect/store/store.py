@@ -160,6 +160,8 @@ class Store(Links, Points):
 
     def find_id(self, prefix: str) -> str:
         """The whole id of one run, which need not be readable."""
+        if not prefix:
+            raise BadInput("run: an empty id names none; `recollect list runs` shows them")
         rows = self.db.execute("SELECT id FROM runs WHERE substr(id, 1, ?) = ?", (len(prefix), prefix)).fetchall()
         if len(rows) != 1:
             what = f"{len(rows)} runs in {self.path} begin" if rows else f"no run in {self.path} begins"

@@ -33,7 +33,8 @@ def curves(store: Path | str | Store = DEFAULT, study: str | None = None) -> pd.
     for record in _records(opened, study):
         found = pd.DataFrame(opened.curves(record.id))
         found.insert(0, "id", record.id)
-        frames.append(found)
+        if len(found):
+            frames.append(found)
     if opened is not store:
         opened.close()
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame({"id": [], "step": []})

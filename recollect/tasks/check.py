@@ -14,6 +14,9 @@ GUESSED = 0.05
 """By how much a guess may beat the floors: so many rows tell no more."""
 
 
+WHOLE = "gives what it is asked for"
+
+
 @dataclass(frozen=True)
 class Clause:
     """One clause of a contract: whether it holds, and what was seen; a run is refused where it must hold."""
@@ -30,8 +33,18 @@ def check_task(task: Task) -> list[Clause]:
     clauses: list[Callable[[Task], Clause]] = [_batch, _tokens, _questions, _repeats, _differs, _yardsticks]
     for clause in clauses:
         if not found or found[-1].holds:
-            found.append(clause(task))
+            found.append(_tried(clause, task))
     return found
+
+
+def _tried(clause: Callable[[Task], Clause], task: Task) -> Clause:
+    """What a clause finds; code that raises on its way breaks the contract."""
+    try:
+        return clause(task)
+    except BadInput as error:
+        return Clause(WHOLE, False, str(error).partition(": ")[2])
+    except Exception as error:
+        return Clause(WHOLE, False, f"it raised {type(error).__name__}: {error}")
 
 
 def drawn(task: Task, seed: int = 0, rows: int = ROWS) -> Batch:
@@ -40,13 +53,7 @@ def drawn(task: Task, seed: int = 0, rows: int = ROWS) -> Batch:
 
 
 def _batch(task: Task) -> Clause:
-    clause = "draws tokens (B, L), asked positions (B, Q) and answers (B, Q)"
-    try:
-        batch = drawn(task)
-    except BadInput as error:
-        return Clause(clause, False, str(error).partition(": ")[2])
-    except Exception as error:
-        return Clause(clause, False, f"draw raised {type(error).__name__}: {error}")
+    clause, batch = "draws tokens (B, L), asked positions (B, Q) and answers (B, Q)", drawn(task)
     shapes = f"tokens {batch.tokens.shape}, asked {batch.at.shape}, answers {batch.target.shape}"
     fits = batch.tokens.shape[1] <= task.length and batch.at.shape == batch.target.shape and batch.at.shape[1] > 0
     good = fits and len(batch.tokens) == len(batch.at) == ROWS
@@ -87,6 +94,7 @@ def _yardsticks(task: Task) -> Clause:
     """No answer that is always given may be right more often than the floors say; half of the rows choose it."""
     target = drawn(task, rows=32 * ROWS).target
     first, second = (half[half != IGNORED] for half in np.array_split(target, 2))
+    task.plateaus()
     guess, floors = float(np.mean(second == np.bincount(first).argmax())), task.floors()
     holds = all(0 <= floor <= 1 for floor in floors.values()) and guess <= max(floors.values()) + GUESSED
     told = ", ".join(f"{name} {floor:.1%}" for name, floor in floors.items())

@@ -46,4 +46,10 @@ class ForeignTask(Task):
 
     def _told(self, name: str) -> dict[str, float]:
         told = getattr(self.inner, name, {})
-        return {str(key): float(value) for key, value in (told() if callable(told) else told).items()}
+        try:
+            found = {str(key): float(value) for key, value in (told() if callable(told) else told).items()}
+        except (Exception, SystemExit) as error:
+            raise BadInput(f"task {self.name}: {name} raised {type(error).__name__}: {error}") from error
+        if not all(map(math.isfinite, found.values())):
+            raise BadInput(f"task {self.name}: {name} must be finite numbers (got {found})")
+        return found

@@ -9,7 +9,7 @@ import torch
 from torch import Tensor, nn
 
 from recollect.errors import BadInput
-from recollect.mixers import Place, place_mixer
+from recollect.mixers import Mixer, Place, place_mixer
 from recollect.spec import ForeignOptions, ForeignTaskOptions, MixerOptions, RunSpec, TrainSpec, WholeOptions
 from recollect.spec.base import canonical
 from recollect.tasks import make_task
@@ -89,7 +89,7 @@ def _tried(trial: Callable[[torch.dtype, float], Trial], shape: str) -> list[Cla
             made = trial(dtype, tolerance)
             first = _shape(made, shape)
             if first.holds:
-                clauses: list[Callable[[Trial], Clause]] = [_causal, _past, _rows, _gradients, _repeats]
+                clauses: list[Callable[[Trial], Clause]] = [_causal, _past, _rows, _gradients, _repeats, _state]
                 return [first, *(clause(made) for clause in clauses)]
         return [first]
 
@@ -224,3 +224,13 @@ def _repeats(trial: Trial) -> Clause:
     trial.module.train()
     seen = "identical" if same else "two calls differ in eval mode"
     return Clause("gives the same output twice", same, seen, must=False)
+
+
+def _state(trial: Trial) -> Clause:
+    """Asked for when a run ends: what it raises then would cost the run."""
+    clause, module = "tells the size of its state, or that it is unknown", trial.module
+    try:
+        size = module.state_size(trial.x.shape[1]) if isinstance(module, Mixer) else module.state_size()  # type: ignore[operator]
+    except BadInput as error:
+        return Clause(clause, False, str(error).partition(": ")[2])
+    return Clause(clause, True, "unknown" if size is None else f"{size:,} numbers")

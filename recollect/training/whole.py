@@ -11,7 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from recollect.errors import BadInput
-from recollect.mixers.foreign import call, load_object
+from recollect.mixers.foreign import call, load_object, told_state
 from recollect.mixers.mixer import rows_at
 from recollect.spec import RunSpec
 from recollect.spec.mixers.foreign import WholeOptions
@@ -67,8 +67,7 @@ class Whole(Learner):
 
     def state_size(self) -> int | None:
         """Whatever the module itself says; unknown where it says nothing."""
-        state = getattr(self.inner, "state_size", None)
-        return int(state(self.length)) if callable(state) else None
+        return told_state(self.inner, self.length, f"model {self.name}")
 
 
 def tensor_of(output: Any) -> Any:

@@ -211,7 +211,7 @@ def sizes_of(mixer: str, fields: dict[str, Any]) -> tuple[int, int]:
 def test_check_says_what_holds(capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = call(capsys, "check", "attention", "--set", "conv=k")
     assert code == 0
-    assert out.count("holds ") == 6
+    assert out.count("holds ") == 7
     code, out, _ = call(capsys, "check", "torch.nn:Identity")
     assert code == 1
     assert "BROKEN  uses the past" in out
@@ -233,6 +233,11 @@ BAD = {
     "no such file": (["train", "mqar", "nowhere.py:Mine"], "no file 'nowhere.py'"),
     "a file that raises": (["train", "mqar", "bad.py:Mine"], "raised ZeroDivisionError"),
     "no such class": (["train", "mqar", "empty.py:Mine"], "no nn.Module class 'Mine'"),
+    "a setting twice": (
+        ["train", "mqar", "attention", "--set", "seed=1", "--set", "seed=2"],
+        "--set seed: given twice",
+    ),
+    "no module": (["train", "mqar", ":Mixer"], "names no class"),
     "half a setting": (["train", "mqar", "attention", "--set", "task.length"], "field=value"),
     "no yaml file": (["train", "mqar", "attention", "--spec", "none.yaml"], "cannot be read"),
     "a misspelt protocol": (["train", "mqar", "attention", "--protocol", "papre"], "did you mean 'paper'"),

@@ -24,6 +24,7 @@ SOURCES = {
     "raises": "def forward(self, x): raise RuntimeError('no')",
     "mixes_rows": "def forward(self, x): return self.w(x.cumsum(1) + x.mean(0))",
     "wanders": "def forward(self, x): return self.w(x.cumsum(1)) + torch.rand(())",
+    "boasts": "def forward(self, x): return self.w(x.cumsum(1))\n\n    def state_size(self): return 8",
     "idles": "def forward(self, x): return self.w(x.cumsum(1))\n    unused = None",
 }
 
@@ -58,6 +59,7 @@ CLAUSES = {
     "raises": "shape",
     "mixes_rows": "rows",
     "wanders": "twice",
+    "boasts": "state",
 }
 
 

@@ -140,6 +140,26 @@ def test_a_row_that_cannot_be_read_blocks_no_other(store: Path, capsys: pytest.C
     assert set(Store(store).statuses()) == {tiny(seed=2).id}
 
 
+@pytest.mark.parametrize("later", ["'$.train.ema', 0.5", "'$.task.name', 'recall-2'", "'$.numerics', 99"])
+def test_a_run_of_a_later_version_is_named_and_kept(
+    store: Path, capsys: pytest.CaptureFixture[str], later: str
+) -> None:
+    kept = tiny(seed=1).id
+    spoil(store, f"UPDATE runs SET spec = json_set(spec, {later}) WHERE id = ?", kept)
+    code, out, _ = call(capsys, "store", "check", "--mend", "--store", str(store))
+    assert code == 1
+    assert "perhaps of another version, so that it is kept" in " ".join(out.split())
+    assert kept in Store(store).statuses()
+    assert call(capsys, "report", "--format", "csv", "--store", str(store))[0] == 0
+
+
+def test_an_export_does_not_overwrite_a_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    whole = store.read_bytes()
+    one_sentence(*call(capsys, "export", "--csv", str(store), "--store", str(store))[::2])
+    one_sentence(*call(capsys, "store", "delete", "", "--store", str(store))[::2])
+    assert store.read_bytes() == whole
+
+
 def test_names_of_runs_are_no_paths(store: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     outside, name = tmp_path / "outside", "../outside"
     outside.mkdir()

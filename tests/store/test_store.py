@@ -1,6 +1,7 @@
 """The store: one file, one writer, nothing lost."""
 
 import sqlite3
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -135,8 +136,11 @@ def test_a_store_of_a_later_version_is_refused(store: Store) -> None:
 
 def test_a_run_is_found_by_the_beginning_of_its_id(store: Store) -> None:
     store.add([tiny(seed=seed) for seed in range(40)])
-    with pytest.raises(BadInput, match="40 runs"):
+    with pytest.raises(BadInput, match="an empty id names none"):
         store.find("")
+    twice = next(char for char, n in Counter(run[0] for run in store.statuses()).items() if n > 1)
+    with pytest.raises(BadInput, match=r"runs in .* begin with"):
+        store.find(twice)
     with pytest.raises(BadInput, match="no run"):
         store.find("zzz")
     first = store.records()[0]

@@ -11,6 +11,14 @@ WIDEST = 120
 """Columns of what goes to a file or to another program, at most."""
 
 
+class Out(Console):
+    """Leaves it to the program's end what happens when nobody reads on."""
+
+    def on_broken_pipe(self) -> None:
+        """As `print` does; rich would end with code 1."""
+        raise BrokenPipeError
+
+
 def width() -> int:
     """The terminal's columns; where there is none, those that $COLUMNS asks for, at most so many."""
     if sys.stdout.isatty():
@@ -23,7 +31,7 @@ def console(*, stderr: bool = False) -> Console:
     """Prints text as it stands: `file.py:M:` of a user is no emoji, `[k]` no style. Styles are given as `Text`."""
     stream = sys.stderr if stderr else sys.stdout
     columns = None if stream.isatty() else width()
-    return Console(stderr=stderr, highlight=False, markup=False, emoji=False, width=columns, soft_wrap=stderr)
+    return Out(stderr=stderr, highlight=False, markup=False, emoji=False, width=columns, soft_wrap=stderr)
 
 
 def tell(*lines: str, stderr: bool = False) -> None:

@@ -12,7 +12,7 @@ from cyclopts import Parameter, Token
 from recollect.cli.display.console import tell
 from recollect.errors import BadInput
 from recollect.spec.compose import flatten
-from recollect.spec.files import read_mapping
+from recollect.spec.files import Plain, read_mapping
 from recollect.spec.names import WHOLE
 
 
@@ -93,10 +93,12 @@ def read_sets(sets: tuple[str, ...]) -> dict[str, Any]:
         key, equals, value = text.partition("=")
         if not equals or not key:
             raise BadInput(f"--set: write field=value (got '{text}')")
+        if key.strip() in out:
+            raise BadInput(f"--set {key.strip()}: given twice; leave one out")
         try:
-            out[key.strip()] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError):
-            raise BadInput(f"--set {key}: cannot read the value '{value}'") from None
+            out[key.strip()] = yaml.load(value, Plain)
+        except (yaml.YAMLError, ValueError, RecursionError):
+            raise BadInput(f"--set {key}: cannot read the value '{value[:80]}'") from None
     return out
 
 

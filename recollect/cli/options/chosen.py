@@ -64,5 +64,6 @@ class Chosen:
         if any(getattr(self, name) not in (None, value) for name, value in equal.items()):
             return False
         low, high = self.lr or (line.lr, line.lr)
+        in_range = any(low <= lr <= high for lr in (line.lr, float(f"{line.lr:.3g}")))  # as the list shows it, too
         is_mixer = self.mixer is None or self.mixer in (line.mixer, *line.mixer.split("+"))
-        return is_mixer and low <= line.lr <= high and line.outcome.startswith(self.outcome or "")
+        return is_mixer and in_range and line.outcome.startswith(self.outcome or "")

@@ -8,6 +8,7 @@ import yaml
 
 from recollect.errors import BadInput
 from recollect.spec import RunSpec
+from recollect.spec.files import Plain
 
 Fields = dict[str, Any]
 
@@ -50,8 +51,8 @@ def read_vary(text: str) -> Vary:
     if not equals or not name or not values.strip():
         raise BadInput(f"--vary: write field=value,value (got '{text}')")
     try:
-        found = yaml.safe_load(f"[{values}]")
-    except (yaml.YAMLError, ValueError):
+        found = yaml.load(f"[{values}]", Plain)
+    except (yaml.YAMLError, ValueError, RecursionError):
         raise BadInput(f"--vary {name}: cannot read the values '{values}'") from None
     if len(found) < 2:
         raise BadInput(f"--vary {name}: give two values or more; --set gives one")
