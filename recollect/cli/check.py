@@ -29,9 +29,9 @@ def check(
 ) -> int:
     """Check that a mixer, a whole model or a task keeps its contract.
 
-    Of a mixer and a model: shape, causality, use of the past, independence of rows, gradients, size of the state. Of a task: what it
-    draws, from which randomness, and its floors. Exit code 1 where a clause does not hold. The same is checked before
-    code of yours is trained.
+    Of a mixer and a model: shape, causality, use of the past, independence of rows, gradients, size of the state. Of a
+    task: what it draws, from which randomness, and its floors. Exit code 1 where a clause does not hold. The same is
+    checked before code of yours is trained.
 
     For example:
 
