@@ -65,7 +65,10 @@ def beside(path: Path, ending: str) -> Path:
 
 def itself(path: Path) -> Path:
     """The store that a link leads to: two names of one store must not have two locks, nor two folders."""
-    return path.resolve() if path.is_symlink() else path
+    try:
+        return path.resolve() if path.is_symlink() else path
+    except (RuntimeError, OSError):  # which of them depends on Python's version
+        raise BadInput(f"store: {path} is a link that leads round to itself") from None
 
 
 def _lock(path: Path) -> FileLock:

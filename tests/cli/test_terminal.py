@@ -282,3 +282,13 @@ def test_help_is_as_wide_as_all_else(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(SystemExit):
         main(["run", "--help"])
     assert max(map(len, out.getvalue().splitlines())) == WIDEST
+
+
+@pytest.mark.parametrize("rest", [">&-", "| head -1"])
+def test_output_that_nobody_reads_is_no_error(rest: str) -> None:
+    bash = shutil.which("bash")
+    if bash is None:
+        pytest.skip("no bash")
+    words = [bash, "-o", "pipefail", "-c", f"'{sys.executable}' -m recollect list mixers {rest}"]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")

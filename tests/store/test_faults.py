@@ -153,6 +153,13 @@ def test_a_run_of_a_later_version_is_named_and_kept(
     assert call(capsys, "report", "--format", "csv", "--store", str(store))[0] == 0
 
 
+def test_a_link_that_leads_to_itself_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.db").symlink_to(tmp_path / "two.db")
+    (tmp_path / "two.db").symlink_to(tmp_path / "one.db")
+    for words in (["status"], ["train", "mqar", "attention"], ["report"]):
+        one_sentence(*call(capsys, *words, "--store", str(tmp_path / "one.db"))[::2])
+
+
 def test_an_export_does_not_overwrite_a_store(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
     whole = store.read_bytes()
     one_sentence(*call(capsys, "export", "--csv", str(store), "--store", str(store))[::2])

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 import textwrap
+from typing import TextIO
 
 from rich.console import Console
 
@@ -21,16 +22,21 @@ class Out(Console):
 
 def width() -> int:
     """The terminal's columns; where there is none, those that $COLUMNS asks for, at most so many."""
-    if sys.stdout.isatty():
+    if is_terminal(sys.stdout):
         return shutil.get_terminal_size().columns
     asked = os.environ.get("COLUMNS", "")
     return min(int(asked), WIDEST) if asked.isdecimal() and int(asked) else WIDEST
 
 
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody reads along; a program may be started with its output closed."""
+    return stream is not None and stream.isatty()
+
+
 def console(*, stderr: bool = False) -> Console:
     """Prints text as it stands: `file.py:M:` of a user is no emoji, `[k]` no style. Styles are given as `Text`."""
     stream = sys.stderr if stderr else sys.stdout
-    columns = None if stream.isatty() else width()
+    columns = None if is_terminal(stream) else width()
     return Out(stderr=stderr, highlight=False, markup=False, emoji=False, width=columns, soft_wrap=stderr)
 
 
