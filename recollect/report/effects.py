@@ -78,6 +78,10 @@ def draw_windows(rows: Sequence[EffectRow], title: str, over: tuple[float, float
     draw_rows({row.label: (row.window, looks([(row.label, row.mixer)])[row.label]) for row in rows}, axes, over)
     whose = f"{rows[0].label.partition(', ')[0]}, "
     axes.set_yticks(range(len(rows)), [row.label.removeprefix(whose) for row in rows], fontsize=6.5)
+    for y in (y for y, row in enumerate(rows) if row.window.width is None):
+        axes.annotate(
+            "no window", (0.5, y), xycoords=("axes fraction", "data"), ha="center", va="center", fontsize=6, color=INK
+        )
 
 
 def reach(rows: Sequence[EffectRow]) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 import math
 
 import pytest
+from matplotlib.text import Annotation
 
 from recollect.cli.display.effects import effects_table
 from recollect.report.effects import EFFECTS, EffectRow, study_effects
@@ -79,3 +80,9 @@ def test_models_are_drawn_over_one_range_so_that_they_can_be_compared() -> None:
     ranges = [axes.get_xlim() for axes in figure.axes]
     assert len(ranges) == 4
     assert ranges[:2] == ranges[2:]
+
+
+def test_a_row_without_a_window_says_so() -> None:
+    figure = lay_out(EFFECTS.panels(study_effects(Runs.of(labelled(), "laptop"))), "", "", Print(), across=2)
+    told = [(text.get_text(), text.xy[1]) for text in figure.axes[0].texts if isinstance(text, Annotation)]
+    assert told == [("no window", list(WORLD).index("mamba, never"))]
