@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,14 @@ from recollect.training.budget import Budget, fit_width
 from recollect.training.model import sizes
 from tests.support.small import TINY, tiny
 
-TINY_SETS = [word for key, value in TINY.items() for word in ("--set", f"{key}={'null' if value is None else value}")]
+
+def set_words(fields: Mapping[str, Any]) -> list[str]:
+    """Fields as options."""
+    plain = {key: "null" if value is None else value for key, value in fields.items()}
+    return [word for key, value in plain.items() for word in ("--set", f"{key}={value}")]
+
+
+TINY_SETS = set_words(TINY)
 TRAIN = ["train", "mqar", "attention", "--lr", "0.01", *TINY_SETS]
 
 
@@ -302,8 +310,8 @@ def test_the_demo_runs_at_smoke_scale_and_draws_its_figure(capsys: pytest.Captur
 
 def kill_and_repeat(kills: list[tuple[int, float]]) -> tuple[dict[str, Any], int]:
     """The same command, killed after so many lines and seconds, then run to its end; the result and the attempts."""
-    sets = ["--set", "train.steps=400", "--set", "train.eval_every=10", "--checkpoint-seconds", "0.01"]
-    words = [sys.executable, "-m", "recollect", *TRAIN, *sets]
+    sets = [*set_words(TINY | {"train.steps": 400, "train.eval_every": 10}), "--checkpoint-seconds", "0.01"]
+    words = [sys.executable, "-m", "recollect", "train", "mqar", "attention", "--lr", "0.01", *sets]
     for lines, pause in kills:
         with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as process:
             assert process.stderr is not None

@@ -1,15 +1,18 @@
 """A device that is not here: one sentence where it is needed, and a dry run that never needs it."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 import torch
 
 from recollect.sweep.executors.executor import cores
 from recollect.training.processor import BF16, flags
-from tests.cli.test_cli import TINY_SETS, call
+from tests.cli.test_cli import TINY_SETS, call, set_words
+from tests.support.small import TINY
 
-CUDA = ["--set", "compute.device=cuda", "--set", "compute.kernel=torch"]
+ON_CUDA = {"compute.device": "cuda", "compute.kernel": "torch"}
+CUDA = set_words(ON_CUDA)
 WORDS = {
     "train": ["train", "mqar", "attention", *TINY_SETS, *CUDA],
     "run": ["run", "demo", "--scale", "smoke", *CUDA],
@@ -94,12 +97,12 @@ class Asks(nn.Module):
     ("mixers", "left"),
     [(["mine.py:build"], "1 of 1"), (["mine.py:Asks"], "1 of 1"), (["mine.py:build", "attention"], "1 of 2")],
 )
-@pytest.mark.parametrize("long", [CUDA, ["--set", "train.steps=1000000000"]], ids=["cuda", "above a day"])
+@pytest.mark.parametrize("long", [ON_CUDA, {"train.steps": 1000000000}], ids=["cuda", "above a day"])
 def test_code_that_does_not_run_on_shapes_alone_has_no_gpu_hours(
-    mixers: list[str], left: str, long: list[str], capsys: pytest.CaptureFixture[str], tmp_path: Path
+    mixers: list[str], left: str, long: dict[str, Any], capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
     (tmp_path / "mine.py").write_text(MINE)
-    code, out, err = call(capsys, "window", "mqar", *mixers, *TINY_SETS, *long, "--dry-run")
+    code, out, err = call(capsys, "window", "mqar", *mixers, *set_words(TINY | long), "--dry-run")
     choice = "mine.py:Asks: trained without the exceptions that the protocol laptop makes"  # a mixer's, not a model's
     assert (code, err.startswith(choice), err == "") == (0, "mine.py:Asks" in mixers, "mine.py:Asks" not in mixers)
     assert f"not counted for {left} cells, whose code does not run on shapes alone" in " ".join(out.split())

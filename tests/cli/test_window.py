@@ -13,13 +13,13 @@ from recollect.spec import RunSpec
 from recollect.spec.compose import make_spec
 from recollect.store import Store
 from recollect.window import CellSearch, Found, Search, Searches, measure, readings
-from tests.cli.test_cli import TINY_SETS, call
+from tests.cli.test_cli import TINY_SETS, call, set_words
 from tests.support.places import TROUBLE
 from tests.support.small import TINY, tiny
 from tests.support.synthetic import TRUTHS, Truth, run_search
 
 Capsys = pytest.CaptureFixture[str]
-QUICK = [*TINY_SETS, "--set", "train.steps=2", "--executor", "inline"]
+QUICK = [*set_words(TINY | {"train.steps": 2}), "--executor", "inline"]
 FAST = TINY | {"train.steps": 2}
 NARROW, WIDE, HOLED = TRUTHS[3], TRUTHS[4], TRUTHS[7]
 
@@ -249,7 +249,10 @@ BAD = {
     "no mixer": ([], "name at least one mixer"),
     "an unknown mixer": (["atention"], "did you mean 'attention'?"),
     "the same twice": (["lstm", "lstm"], "'lstm' names a model that is already there"),
-    "a range upside down": (["lstm", "--low", "0.1", "--high", "0.01"], "0 < low < high (got 0.1 and 0.01)"),
+    "a range upside down": (
+        ["lstm", "--low", "0.1", "--high", "0.01"],
+        "< high, both finite (got 0.1 and 0.01)",
+    ),
     "a narrow range": (["lstm", "--low", "0.01", "--high", "0.02"], "less than half a decade"),
     "no runs": (["lstm", "--max-runs", "0"], "max_runs must be >= 1"),
     "no tolerance": (["lstm", "--tolerance", "0"], "tolerance must be > 0"),
@@ -273,7 +276,7 @@ BAD = {
         ["lstm", "--vary", "train.fixed_lr_dynamics=null,1e-3"],
         "lstm has no dynamics",
     ),
-    "a value in two ways": (["lstm", "--vary", "train.lr_norms=1,0.001,1e-3"], "two of the values mean the same"),
+    "a value in two ways": (["lstm", "--vary", "train.lr_norms=1,0.001,'0.001'"], "two of the values mean the same"),
     "values that change nothing": (
         ["attention,lstm", "--vary", "model.n_layers=3,4"],
         "its values make no difference to attention,lstm",
