@@ -117,7 +117,7 @@ def set_by_mixer(evidence: Evidence) -> Finding:
     sure = all(has_window(cell) for pair in pairs for cell in pair)
     holes = any(cell.window.holes for pair in pairs for cell in pair)
     numbers = "; ".join(f"{MAMBA}: {width(one)} shallow, {width(other)} deep" for one, other in pairs)
-    if len(known) < len(widths) or not known or not sure:
+    if not known or not sure:
         return Finding("open", f"not every depth has a window that is sure, and 90 % at its best rate: {numbers}")
     near = all(abs(one.value - other.value) <= 0.5 and math.isfinite(one.high + other.high) for one, other in known)
     apart = any(one.low > other.high + 0.5 or other.low > one.high + 0.5 for one, other in known)

@@ -19,8 +19,8 @@ from tests.support.small import TINY, tiny
 from tests.support.synthetic import TRUTHS, Truth, run_search
 
 Capsys = pytest.CaptureFixture[str]
-QUICK = [*set_words(TINY | {"train.steps": 2}), "--executor", "inline"]
 FAST = TINY | {"train.steps": 2}
+QUICK = [*set_words(FAST), "--executor", "inline"]
 NARROW, WIDE, HOLED = TRUTHS[3], TRUTHS[4], TRUTHS[7]
 
 
@@ -249,7 +249,10 @@ BAD = {
     "no mixer": ([], "name at least one mixer"),
     "an unknown mixer": (["atention"], "did you mean 'attention'?"),
     "the same twice": (["lstm", "lstm"], "'lstm' names a model that is already there"),
-    "a range upside down": (["lstm", "--low", "0.1", "--high", "0.01"], "< high, both finite (got 0.1 and 0.01)"),
+    "a range upside down": (
+        ["lstm", "--low", "0.1", "--high", "0.01"],
+        "0 < low < high, both finite (got 0.1 and 0.01)",
+    ),
     "a narrow range": (["lstm", "--low", "0.01", "--high", "0.02"], "less than half a decade"),
     "no runs": (["lstm", "--max-runs", "0"], "max_runs must be >= 1"),
     "no tolerance": (["lstm", "--tolerance", "0"], "tolerance must be > 0"),

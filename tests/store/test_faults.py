@@ -142,7 +142,7 @@ def test_a_row_that_cannot_be_read_blocks_no_other(store: Path, capsys: pytest.C
 
 @pytest.mark.parametrize("later", ["'$.train.ema', 0.5", "'$.task.name', 'recall-2'", "'$.numerics', 99"])
 def test_a_run_of_a_later_version_is_named_and_kept(
-    store: Path, capsys: pytest.CaptureFixture[str], later: str
+    store: Path, capsys: pytest.CaptureFixture[str], later: str, tmp_path: Path
 ) -> None:
     kept = tiny(seed=1).id
     spoil(store, f"UPDATE runs SET spec = json_set(spec, {later}) WHERE id = ?", kept)
@@ -150,7 +150,7 @@ def test_a_run_of_a_later_version_is_named_and_kept(
     assert code == 1
     assert "perhaps of another version, so that it is kept" in " ".join(out.split())
     assert kept in Store(store).statuses()
-    assert call(capsys, "report", "--format", "csv", "--store", str(store))[0] == 0
+    assert call(capsys, "report", "--format", "csv", "--out", str(tmp_path), "--store", str(store))[0] == 0
 
 
 def test_a_link_that_leads_to_itself_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

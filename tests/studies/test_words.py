@@ -36,6 +36,7 @@ def epochs(case: Case) -> float | None:
     return None if isinstance(rows, str) else train.steps / -(-rows // train.batch_size)
 
 
+@cache
 def cases_of(name: str, scale: str) -> list[Case]:
     """The cases of a study but replications, which are others' words; none at a scale that it does not have."""
     study = STUDIES[name]
