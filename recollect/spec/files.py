@@ -33,8 +33,11 @@ def pin(file: Path) -> str:
 
 
 class Plain(yaml.SafeLoader):
-    """YAML in which nothing holds itself, a key stands once (of two, PyYAML takes the last and says nothing), and 1e-3
-    is a number (to PyYAML it is text, for want of a dot)."""
+    """YAML in which nothing holds itself, a key stands once (of two, PyYAML takes the last and says nothing), and words
+    mean what YAML 1.2 says (numbers are decimal). To PyYAML, by 1.1, 1e-3 is text, off is false, 042 is 34 and
+    1:30 is 90."""
+
+    yaml_implicit_resolvers = {}  # noqa: RUF012 - declared by PyYAML, without the mark that it is the class's
 
     def construct_object(self, node: yaml.Node, deep: bool = False) -> Any:
         """As PyYAML does, but at once, so that it refuses what holds itself."""
@@ -47,10 +50,20 @@ class Plain(yaml.SafeLoader):
             raise yaml.YAMLError(f"the key '{name}' stands twice")
         return super().construct_mapping(node, deep)
 
+    def construct_yaml_int(self, node: yaml.ScalarNode) -> int:
+        """Decimal, whatever it begins with."""
+        return int(node.value)
 
-Plain.add_implicit_resolver(
-    "tag:yaml.org,2002:float", re.compile(r"[-+]?(\d+\.?\d*|\.\d+)[eE][-+]?\d+$"), [*"-+.0123456789"]
-)
+
+Plain.add_constructor("tag:yaml.org,2002:int", Plain.construct_yaml_int)
+for kind, pattern, first in (
+    ("null", "~|null|Null|NULL|", [*"~nN", ""]),
+    ("bool", "true|True|TRUE|false|False|FALSE", [*"tTfF"]),
+    ("int", r"[-+]?\d+", [*"-+0123456789"]),
+    ("float", r"[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)", [*"-+.0123456789"]),
+    ("merge", "<<", ["<"]),
+):
+    Plain.add_implicit_resolver(f"tag:yaml.org,2002:{kind}", re.compile(f"(?:{pattern})$"), first)
 
 
 def read_mapping(file: Path, example: str) -> dict[str, Any]:

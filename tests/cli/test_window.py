@@ -285,8 +285,10 @@ BAD = {
         ["lstm", "--set", "train.lr_norms=2", "--vary", "train.lr_norms=1,3"],
         "it is given a value already, 2; leave one out",
     ),
-    "a day that is none": (["lstm", "--vary", "train.lr_norms=1,2020-13-45"], "cannot read the values"),
-    "a day that is none, set": (["lstm", "--set", "train.lr_norms=2020-13-45"], "cannot read the value"),
+    "values that do not end": (["lstm", "--vary", "train.lr_norms=1,{2"], "cannot read the values"),
+    "a value that does not end": (["lstm", "--set", "train.lr_norms={2"], "cannot read the value"),
+    "a day for a number": (["lstm", "--vary", "train.lr_norms=1,2020-13-45"], "as a number (got '2020-13-45')"),
+    "a day for a number, set": (["lstm", "--set", "train.lr_norms=2020-13-45"], "as a number (got '2020-13-45')"),
     "a word for a number": (["lstm", "--low", "little"], "--low"),
 }
 
