@@ -108,3 +108,13 @@ except SystemExit as end:
     sys.exit(end.code or ('torch' in sys.modules) * 3)"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
+
+
+def test_training_does_not_load_torchs_compiler() -> None:
+    code = """import sys
+from recollect import make_spec
+from recollect.training.execute import execute
+fields = {"train.steps": 2, "task.validation_rows": 4, "task.test_rows": 4}
+list(execute(make_spec("mqar", "attention", fields)))
+sys.exit('torch._dynamo' in sys.modules)"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

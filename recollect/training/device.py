@@ -46,7 +46,8 @@ def set_up(spec: RunSpec) -> None:
     """Matrix products and algorithms as the spec says; a process may train several specs, one after the other."""
     if spec.compute.deterministic:
         os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")  # cuBLAS repeats only with this
-    torch.use_deterministic_algorithms(spec.compute.deterministic)
+    if torch.are_deterministic_algorithms_enabled() != spec.compute.deterministic:  # asking loads no compiler
+        torch.use_deterministic_algorithms(spec.compute.deterministic)
     torch.set_float32_matmul_precision("high" if spec.compute.precision == "tf32" else "highest")
     torch.backends.cudnn.allow_tf32 = spec.compute.precision == "tf32"
 

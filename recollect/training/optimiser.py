@@ -1,5 +1,6 @@
 """The optimiser of a spec: by which algorithm, at which rate and with which decay every parameter is trained."""
 
+import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -26,6 +27,23 @@ class Setting(NamedTuple):
 
     factor: float
     decay: float
+
+
+def spare_compiler() -> None:
+    """Keep torch's optimisers from loading its compiler, two seconds of every process, only to tell it to let them be.
+
+    Torch does so at the first call of a method without this mark; where it looks for another one, it does as before.
+    """
+    own = torch.optim.Optimizer
+    for method in (own.add_param_group, own.state_dict, own.load_state_dict):
+        plain = inspect.unwrap(method)
+        vars(plain).setdefault("__dynamo_disable", plain)
+
+
+class AdamW(torch.optim.AdamW):
+    """Torch's, with its step as it is written: what torch wraps around it loads the compiler too."""
+
+    step = torch.no_grad()(inspect.unwrap(torch.optim.AdamW.step))
 
 
 class Optimiser:
@@ -82,6 +100,7 @@ class Optimiser:
 
 def build_optimiser(model: Learner, train: TrainSpec) -> Optimiser:
     """That of a spec; Muon has the pieces of fused matrices."""
+    spare_compiler()
     groups = grouped(model, train)
     cut = {whole: whole.detach().split(sizes) for whole, sizes in fused(model).items()} if MUON in groups else {}
     parts = [MAKERS[by](settled(groups[by], cut if by == MUON else {}), train) for by in sorted(groups)]
@@ -102,7 +121,7 @@ def settled(groups: Mapping[Setting, Sequence[Tensor]], cut: Mapping[Tensor, Seq
 
 def _adamw(groups: list[Group], train: TrainSpec) -> torch.optim.Optimizer:
     betas = (train.beta1, train.beta2)
-    return torch.optim.AdamW(groups, lr=train.lr, betas=betas, eps=train.eps, fused=True)
+    return AdamW(groups, lr=train.lr, betas=betas, eps=train.eps, fused=True)
 
 
 def _muon(groups: list[Group], train: TrainSpec) -> torch.optim.Optimizer:

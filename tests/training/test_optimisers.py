@@ -15,7 +15,7 @@ from recollect.spec.files import CHECKPOINT
 from recollect.tasks import make_task
 from recollect.training.execute import execute, initial_model
 from recollect.training.lion import Lion
-from recollect.training.optimiser import build_optimiser, roles
+from recollect.training.optimiser import AdamW, build_optimiser, roles
 from recollect.training.trainer import Trainer
 from tests.support.mixer_rows import ROWS
 from tests.support.small import tiny
@@ -34,12 +34,24 @@ def test_a_fused_matrix_is_cut_without_a_rest(mixer: str) -> None:
 def test_muon_has_the_projections_inside_of_blocks_and_adamw_the_rest() -> None:
     model = initial_model(tiny("mamba", model__tied_head=False))
     adamw, muon = build_optimiser(model, TrainSpec(optimiser="muon")).parts
-    assert (type(adamw), type(muon)) == (torch.optim.AdamW, torch.optim.Muon)
+    assert (type(adamw), type(muon)) == (AdamW, torch.optim.Muon)
     found = roles(model)
     held = {id(p) for group in adamw.param_groups for p in group["params"]}
     assert held == {id(p) for p, role in found.items() if role != "hidden"}
     shapes = sorted(tuple(p.shape) for group in muon.param_groups for p in group["params"])
     assert shapes == sorted([(16, 8), (16, 8), (1, 16), (16, 16), (16, 16), (8, 16)])  # x, z; δ, B, C; W_out
+
+
+def test_adamw_steps_as_torchs_own_does() -> None:
+    ends = []
+    for made in (AdamW, torch.optim.AdamW):
+        p = torch.nn.Parameter(torch.linspace(-1, 1, 8))
+        optimiser = made([p], lr=1e-2, weight_decay=0.1, fused=True)
+        for step in range(3):
+            p.grad = torch.cos(p.detach() + step)
+            optimiser.step()
+        ends.append((p.detach(), optimiser.state_dict()["state"][0]["exp_avg"]))
+    assert all(torch.equal(ours, theirs) for ours, theirs in zip(*ends, strict=True))
 
 
 def alone(before: torch.Tensor, grad: torch.Tensor) -> torch.Tensor:
