@@ -56,11 +56,11 @@ def transformers_layer(mixer: DeltaNet | GatedDeltaNet) -> nn.Module:
         linear_conv_kernel_dim=mixer.options.d_conv,
         linear_allow_neg_eigval=negative,
     )
-    oracle = OlmoHybridGatedDeltaNet(config, layer_idx=0)
+    oracle: nn.Module = OlmoHybridGatedDeltaNet(config, layer_idx=0)
     ours = in_their_words({name: p.detach() for name, p in mixer.named_parameters()})
     with torch.no_grad():
         if isinstance(mixer, DeltaNet):
-            oracle.A_log.fill_(-1e4)
+            oracle.get_parameter("A_log").fill_(-1e4)
         for name, p in oracle.named_parameters():
             if name in ours:
                 p.copy_(ours.pop(name))

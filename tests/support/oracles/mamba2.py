@@ -25,7 +25,7 @@ def transformers_mamba2(mixer: Mamba2, chunk: int = 64) -> nn.Module:
         use_conv_bias=True,
         num_hidden_layers=1,
     )
-    oracle = Mamba2Mixer(config, layer_idx=0)
+    oracle: nn.Module = Mamba2Mixer(config, layer_idx=0)
     ours = {theirs(name): p for name, p in mixer.named_parameters()}
     parameters = dict(oracle.named_parameters())
     assert ours.keys() == parameters.keys()
