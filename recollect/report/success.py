@@ -7,7 +7,7 @@ from matplotlib.axes import Axes
 
 from recollect.report.style import Look
 from recollect.window import Window
-from recollect.window.curve import probability
+from recollect.window.curve import GUESS
 from recollect.window.holes import outside
 from recollect.window.posterior import Mesh, fit
 
@@ -34,7 +34,7 @@ def success(window: Window) -> Success:
     rng, mass = np.random.default_rng(0), known.mass.astype(float).ravel()
     pairs = np.unravel_index(rng.choice(mass.size, CURVES, p=mass / mass.sum()), known.mass.shape)
     left, right = known.factors(x)
-    curves = probability(left[:, pairs[0]], right[:, pairs[1]])  # (X, curve)
+    curves = GUESS + left[:, pairs[0]] * right[:, pairs[1]]  # (X, curve)
     low, high = np.quantile(curves, (TAIL, 1 - TAIL), axis=1)
     lrs, *rest = (tuple(map(float, values)) for values in (10**x, curves.mean(1), low, high))
     return Success(lrs, *rest)

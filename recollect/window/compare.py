@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from recollect.window.curve import Floats, logistic, probability
+from recollect.window.curve import GUESS, Floats, logistic
 from recollect.window.edges import edges
 from recollect.window.holes import outside
 from recollect.window.measure import Window
@@ -18,8 +18,8 @@ DRAWS = 12
 SIZES = tuple(round(8 * 2 ** (i / 4)) for i in range(25))
 """The even grids that are tried: from 8 to 512 runs."""
 
-Curve = tuple[float, float, float, float]
-"""a, u, b, v."""
+Curve = tuple[float, float, float, float, float]
+"""a, u, top - guess, b, v."""
 
 
 def wider(first: Window, second: Window) -> float:
@@ -75,7 +75,7 @@ def _draw(posterior: Posterior) -> list[Curve]:
     at = np.searchsorted(below / below[-1], (np.arange(DRAWS) + 0.5) / DRAWS)
     row, column = np.unravel_index(at, posterior.mass.shape)
     left, right = posterior.left.kept(row), posterior.right.kept(column)
-    return list(zip(left.place, left.slope, right.place, right.slope, strict=True))
+    return list(zip(left.place, left.slope, left.height, right.place, right.slope, strict=True))
 
 
 def _typical_interval(grid: Mesh, curves: Sequence[Curve], size: int) -> float:
@@ -83,8 +83,8 @@ def _typical_interval(grid: Mesh, curves: Sequence[Curve], size: int) -> float:
     generator = np.random.default_rng(size)
     x = np.linspace(grid.low, grid.high, size)
     lengths: list[float] = []
-    for a, u, b, v in curves:
-        solved = generator.random(size) < probability(logistic((x - a) / u), logistic((b - x) / v))
+    for a, u, height, b, v in curves:
+        solved = generator.random(size) < GUESS + height * logistic((x - a) / u) * logistic((b - x) / v)
         runs = [Rate(10.0 ** x[i], int(solved[i]), 1, float(solved[i])) for i in generator.permutation(size)]
         known = edges(fit(grid, runs))
         lengths += [high - low for low, high in (known.lower.interval(), known.upper.interval())]

@@ -6,8 +6,8 @@ With x = log10 lr and s the logistic function,
 
 On the left, training is too slow for the budget, on the right it breaks; each side fails on its own, at a place (a, b)
 and with a slope (u, v: a quarter of the decades in which s goes from 0.12 to 0.88) of its own. `top` < 1 is the honest
-part: also in the middle of a window a seed fails now and then, and one such run must not end the window; `guess` > 0
-does the same for a success far outside.
+part: also in the middle of a window a seed fails, now and then or, in some cells, one in four, and such a run must not
+end the window; `guess` > 0 does the same for a success far outside.
 
 The window's edges are not a and b but the two x at which p(x) = 1/2. They differ where a window is not much wider than
 its slopes; where p stays below 1/2 there is no window.
@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.floating]
 
-TOP, GUESS = 0.96, 0.01
-HALF = (0.5 - GUESS) / (TOP - GUESS)
-"""The level of s s at which p = 1/2."""
+GUESS = 0.01
+TOPS = {0.96: 0.8, 0.75: 0.2}
+"""The tops that are thought possible, and how likely each is before any run."""
 
 HALVINGS = 40
 
@@ -33,18 +33,13 @@ def logistic(z: Floats) -> Floats:
     return out
 
 
-def probability(left: Floats, right: Floats) -> Floats:
-    """p from the values of the two logistic factors."""
-    out: Floats = GUESS + (TOP - GUESS) * (left * right)
-    return out
-
-
-def crossings(gap: Floats, u: Floats, v: Floats) -> tuple[Floats, Floats]:
+def crossings(top: Floats, gap: Floats, u: Floats, v: Floats) -> tuple[Floats, Floats]:
     """Where p = 1/2: how far above a, and how far below b = a + gap; NaN where p stays below."""
+    half = (0.5 - GUESS) / (top - GUESS)
     peak = _halve(lambda x: (1 - logistic(x / u)) / u > (1 - logistic((gap - x) / v)) / v, np.zeros_like(gap), gap)
-    exists = logistic(peak / u) * logistic((gap - peak) / v) >= HALF
-    below = _halve(lambda x: logistic(x / u) * logistic((gap - x) / v) < HALF, np.zeros_like(gap), peak)
-    above = _halve(lambda x: logistic(x / u) * logistic((gap - x) / v) >= HALF, peak, gap)
+    exists = logistic(peak / u) * logistic((gap - peak) / v) >= half
+    below = _halve(lambda x: logistic(x / u) * logistic((gap - x) / v) < half, np.zeros_like(gap), peak)
+    above = _halve(lambda x: logistic(x / u) * logistic((gap - x) / v) >= half, peak, gap)
     return np.where(exists, below, np.nan), np.where(exists, gap - above, np.nan)
 
 

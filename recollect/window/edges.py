@@ -5,7 +5,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from recollect.window.curve import Floats, crossings
+from recollect.window.curve import GUESS, TOPS, Floats, crossings
 from recollect.window.posterior import SLOPES, Mesh, Posterior
 
 FINE = 5
@@ -90,11 +90,12 @@ def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
     left, right = posterior.left, posterior.right
     slopes, n = np.asarray(SLOPES, dtype=np.float32), len(SLOPES)
     first, step = posterior.grid.places[0], posterior.grid.step
+    top = np.abs(np.subtract.outer(left.height + GUESS, list(TOPS))).argmin(1) * n * n * len(posterior.grid.places)
     a, b = (np.rint((side.place - first) / step).astype(int) for side in (left, right))
     u, v = (np.searchsorted(slopes, side.slope) for side in (left, right))
     kept = np.flatnonzero(posterior.mass > FAINT)
     row, column = np.divmod(kept, len(right.place))
-    at = (n * u - n * n * a)[row] + (n * n * b + v)[column]
+    at = (top + n * u - n * n * a)[row] + (n * n * b + v)[column]
     below, above = (offset.take(at) for offset in _offsets(posterior.grid))
     real = np.isfinite(below)
     lower, upper = left.place[row] + below, right.place[column] - above
@@ -103,9 +104,9 @@ def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
 
 @lru_cache(maxsize=8)
 def _offsets(grid: Mesh) -> tuple[Floats, Floats]:
-    """`crossings` for every gap of the grid and every pair of slopes (gap, u, v)."""
-    gap, u, v = np.meshgrid(grid.step * np.arange(len(grid.places)), SLOPES, SLOPES, indexing="ij")
-    below, above = crossings(gap, u, v)
+    """`crossings` for every top, every gap of the grid and every pair of slopes (top, gap, u, v)."""
+    gaps = grid.step * np.arange(len(grid.places))
+    below, above = crossings(*np.meshgrid(list(TOPS), gaps, SLOPES, SLOPES, indexing="ij"))
     return below.astype(np.float32), above.astype(np.float32)
 
 

@@ -1,8 +1,9 @@
 """What the runs say about a window: a posterior over success curves, on a grid.
 
-A curve (see `curve`) has a left side (a, u) and a right side (b, v). All left sides are rows, all right sides columns,
-and a matrix holds the probability of every pair. A run multiplies it by the run's likelihood, an outer product of what
-each side says, so that an update needs no logarithm; rows and columns that have become impossible are dropped.
+A curve (see `curve`) has a left side (a, u), to which its top is counted, and a right side (b, v). All left sides are
+rows, all right sides columns, and a matrix holds the probability of every pair. A run multiplies it by the run's
+likelihood, an outer product of what each side says, so that an update needs no logarithm; rows and columns that have
+become impossible are dropped.
 """
 
 import math
@@ -14,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.window.curve import GUESS, TOP, Floats, logistic
+from recollect.window.curve import GUESS, TOPS, Floats, logistic
 from recollect.window.reading import Rate
 
 SLOPES = (0.015, 0.03, 0.06, 0.12, 0.24)
@@ -25,7 +26,7 @@ MARGIN = 0.5
 
 STEP = 0.03
 COARSE = 0.1
-NEGLIGIBLE = 1e-7
+NEGLIGIBLE = 3e-8
 IMPOSSIBLE = 1e-25
 """No probability falls below this: far smaller numbers are denormal, which makes products a hundred times slower."""
 
@@ -60,14 +61,15 @@ class Mesh:
 
 @dataclass(frozen=True)
 class Sides:
-    """Left or right sides: place and slope of each, sorted by place."""
+    """Left or right sides: place, slope and height of each (of a left one top - guess, of a right one 1), by place."""
 
     place: Floats
     slope: Floats
+    height: Floats
 
     def kept(self, keep: NDArray[np.bool_] | NDArray[np.intp]) -> "Sides":
         """Some of them."""
-        return Sides(self.place[keep], self.slope[keep])
+        return Sides(self.place[keep], self.slope[keep], self.height[keep])
 
     def by_place(self, values: Floats) -> Floats:
         """Sum the last axis over the slopes of each place."""
@@ -87,14 +89,15 @@ class Posterior:
     log_evidence: float = 0.0
 
     def factors(self, x: Floats) -> tuple[Floats, Floats]:
-        """The two logistic factors at every x: (X, left) and (X, right)."""
+        """The two factors of p - guess at every x: (X, left), which has the height, and (X, right)."""
         at = x.astype(np.float32)[..., None]
-        return logistic((at - self.left.place) / self.left.slope), logistic((self.right.place - at) / self.right.slope)
+        left = self.left.height * logistic((at - self.left.place) / self.left.slope)
+        return left, logistic((self.right.place - at) / self.right.slope)
 
     def success(self, x: float) -> float:
         """The probability that the next run at x succeeds."""
         left, right = self.factors(np.asarray(x))
-        return GUESS + (TOP - GUESS) * float(left @ self.mass @ right)
+        return GUESS + float(left @ self.mass @ right)
 
     def updated(self, x: float, solved: float, failed: float) -> "Posterior":
         """After runs at x. Fractions of a run stand for a run that is expected, not seen."""
@@ -116,8 +119,8 @@ class Posterior:
         """Nats that one run at x is expected to tell about the left side's place, plus those about the right side's."""
         left, right = self.factors(x)
         rows, columns = self.mass.sum(1), self.mass.sum(0)
-        with_row = GUESS * rows + (TOP - GUESS) * left * (right @ self.mass.T)
-        with_column = GUESS * columns + (TOP - GUESS) * right * (left @ self.mass)
+        with_row = GUESS * rows + left * (right @ self.mass.T)
+        with_column = GUESS * columns + right * (left @ self.mass)
         about_left = _told(self.left.by_place(with_row), self.left.by_place(rows))
         return about_left + _told(self.right.by_place(with_column), self.right.by_place(columns))
 
@@ -148,16 +151,23 @@ def after(grid: Mesh, runs: Singles) -> Posterior:
 
 @lru_cache(maxsize=8)
 def prior(grid: Mesh) -> Posterior:
-    """Every left place up to every right place is equally likely, and so is every slope."""
-    place = np.repeat(grid.places, len(SLOPES)).astype(np.float32)
-    sides = Sides(place, np.tile(np.asarray(SLOPES, dtype=np.float32), len(grid.places)))
-    mass = (place[:, None] <= place).astype(np.float32)
-    return Posterior(grid, sides, sides, mass / mass.sum())
+    """Every left place up to every right place is equally likely, and so is every slope; tops as `TOPS` says."""
+    left = _sides(grid, [top - GUESS for top in TOPS])
+    right = _sides(grid, [1.0])
+    weight = np.tile(np.asarray(list(TOPS.values()), dtype=np.float32), len(right.place))
+    mass = (left.place[:, None] <= right.place) * weight[:, None]
+    return Posterior(grid, left, right, mass / mass.sum())
+
+
+def _sides(grid: Mesh, heights: Sequence[float]) -> Sides:
+    """Every place with every slope and every height."""
+    every = np.meshgrid(grid.places, SLOPES, heights, indexing="ij")
+    return Sides(*(values.ravel().astype(np.float32) for values in every))
 
 
 def _likelihood(left: Floats, right: Floats, solved: float, failed: float) -> Floats:
     """p^solved (1 - p)^failed for every pair of sides, in as few passes as can be: these are the costly lines."""
-    p: Floats = np.multiply.outer(np.float32(TOP - GUESS) * left, right)
+    p: Floats = np.multiply.outer(left, right)
     if (solved, failed) == (0, 1):
         np.subtract(np.float32(1 - GUESS), p, out=p)
         return p

@@ -16,7 +16,7 @@ from recollect.window.search import Ask, Search
 
 @dataclass(frozen=True)
 class Truth:
-    """A success curve: two logistic sides, perhaps a hole in which nothing succeeds. All in log10 lr."""
+    """A success curve: two logistic sides, perhaps a hole in which nothing succeeds, all in log10 lr; and its top."""
 
     name: str
     a: float
@@ -24,12 +24,13 @@ class Truth:
     u: float
     v: float
     hole: tuple[float, float] | None = None
+    top: float = 1.0
 
     def probability(self, x: float) -> float:
         """The share of seeds that succeed at x."""
         if self.hole is not None and self.hole[0] < x < self.hole[1]:
             return 0.0
-        return 1 / ((1 + math.exp((self.a - x) / self.u)) * (1 + math.exp((x - self.b) / self.v)))
+        return self.top / ((1 + math.exp((self.a - x) / self.u)) * (1 + math.exp((x - self.b) / self.v)))
 
     def edges(self) -> tuple[float, float]:
         """The outermost crossings of 1/2."""
@@ -64,6 +65,9 @@ TRUTHS = (
     Truth("with a hole", -4.043, -1.943, SHARP, SHARP, hole=(-3.158, -2.707)),
 )
 """The cells of the proof: fixed before the search was tuned, edges off every lattice, looked for from 1e-5 to 1e-1."""
+
+PATCHY = tuple(Truth(f"top {top:g}", -3.76, -2.26, 0.05, 0.05, top=top) for top in (0.85, 0.75))
+"""Cells in which seeds fail all over the window."""
 
 
 def run_search(truth: Truth, search: Search, world: int, at_once: int = 1) -> list[Reading]:
