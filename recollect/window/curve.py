@@ -21,8 +21,12 @@ from numpy.typing import NDArray
 Floats = NDArray[np.floating]
 
 GUESS = 0.01
-TOPS = {0.96: 0.8, 0.75: 0.2}
+Tops = tuple[tuple[float, float], ...]
+TOPS: Tops = ((0.96, 0.8), (0.75, 0.2))
 """The tops that are thought possible, and how likely each is before any run."""
+
+FULL: Tops = TOPS[:1]
+"""What a search and the look for holes go by: failures amid successes are worth a run, not yet an explanation."""
 
 HALVINGS = 40
 

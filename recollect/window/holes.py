@@ -5,7 +5,7 @@ import math
 from collections.abc import Sequence
 from typing import TypeVar
 
-from recollect.window.curve import GUESS
+from recollect.window.curve import FULL, GUESS
 from recollect.window.posterior import COARSE, Mesh, fit
 from recollect.window.reading import Rate, Reading
 
@@ -56,5 +56,5 @@ def _odds(grid: Mesh, hole: Hole, room: float, found: Sequence[Rate]) -> float:
     """
     rest = outside([hole], found)
     failed = sum(rate.failed for rate in found) - sum(rate.failed for rate in rest)
-    with_hole = fit(grid, rest).log_evidence + failed * math.log1p(-GUESS)
-    return with_hole - fit(grid, found).log_evidence + math.log(2 * room / (grid.high - grid.low) ** 2)
+    with_hole = fit(grid, rest, FULL).log_evidence + failed * math.log1p(-GUESS)
+    return with_hole - fit(grid, found, FULL).log_evidence + math.log(2 * room / (grid.high - grid.low) ** 2)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.window.curve import GUESS, TOPS, Floats, logistic
+from recollect.window.curve import FULL, GUESS, TOPS, Floats, Tops, logistic
 from recollect.window.reading import Rate
 
 SLOPES = (0.015, 0.03, 0.06, 0.12, 0.24)
@@ -26,7 +26,7 @@ MARGIN = 0.5
 
 STEP = 0.03
 COARSE = 0.1
-NEGLIGIBLE = 3e-8
+NEGLIGIBLE = 1e-7
 IMPOSSIBLE = 1e-25
 """No probability falls below this: far smaller numbers are denormal, which makes products a hundred times slower."""
 
@@ -125,9 +125,9 @@ class Posterior:
         return about_left + _told(self.right.by_place(with_column), self.right.by_place(columns))
 
 
-def fit(grid: Mesh, found: Sequence[Rate]) -> Posterior:
+def fit(grid: Mesh, found: Sequence[Rate], tops: Tops = TOPS) -> Posterior:
     """The posterior after the runs of every learning rate."""
-    posterior = prior(grid)
+    posterior = prior(grid, tops)
     for rate in sorted(found, key=lambda rate: -rate.solved):  # successes leave fewest curves: what follows is fast
         parts = math.ceil(max(rate.solved, rate.failed) / FEW)  # the likelihood of very many at once would be zero
         for i in range(parts):
@@ -137,9 +137,9 @@ def fit(grid: Mesh, found: Sequence[Rate]) -> Posterior:
 
 
 def after(grid: Mesh, runs: Singles) -> Posterior:
-    """The posterior after single runs (x, success); the same runs and one more cost one update."""
+    """The posterior of a search after single runs (x, success); the same runs and one more cost one update."""
     begun = next((n for n in range(len(runs), 0, -1) if (grid, runs[:n]) in _kept), 0)
-    posterior = _kept[grid, runs[:begun]] if begun else prior(grid)
+    posterior = _kept[grid, runs[:begun]] if begun else prior(grid, FULL)
     for x, solved in runs[begun:]:
         posterior = posterior.updated(x, float(solved), float(not solved))
     _kept.pop((grid, runs), None)
@@ -150,11 +150,10 @@ def after(grid: Mesh, runs: Singles) -> Posterior:
 
 
 @lru_cache(maxsize=8)
-def prior(grid: Mesh) -> Posterior:
-    """Every left place up to every right place is equally likely, and so is every slope; tops as `TOPS` says."""
-    left = _sides(grid, [top - GUESS for top in TOPS])
-    right = _sides(grid, [1.0])
-    weight = np.tile(np.asarray(list(TOPS.values()), dtype=np.float32), len(right.place))
+def prior(grid: Mesh, tops: Tops) -> Posterior:
+    """Every left place up to every right place is equally likely, and so is every slope; tops as they come."""
+    left, right = _sides(grid, [top - GUESS for top, _ in tops]), _sides(grid, [1.0])
+    weight = np.tile(np.asarray([share for _, share in tops], dtype=np.float32), len(right.place))
     mass = (left.place[:, None] <= right.place) * weight[:, None]
     return Posterior(grid, left, right, mass / mass.sum())
 

@@ -10,12 +10,13 @@ import pytest
 from recollect.errors import BadInput
 from recollect.spec.rates import on_lattice
 from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, surely_wider, wider
-from recollect.window.curve import GUESS, TOPS, crossings
+from recollect.window.curve import FULL, GUESS, TOPS, crossings
 from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY, SURE
 from recollect.window.posterior import SLOPES, Mesh, Posterior, after, fit, prior
 from recollect.window.reading import Rate, rates
 
 RUNS = ((-3.6, False), (-3.2, True), (-2.9, True), (-3.3, False), (-2.6, False))
+FOUND = [Rate(10**x, int(solved), 1, float(solved)) for x, solved in sorted(RUNS)]
 
 
 def p(x: float, top: float, a: float, u: float, b: float, v: float) -> float:
@@ -37,7 +38,7 @@ CLEAR = {-5.0: "ff", -4.5: "ff", -4.0: "ss", -3.5: "ss", -3.0: "ss", -2.5: "ff",
 
 
 def test_crossings_are_where_the_curve_is_one_half() -> None:
-    for top, gap, u, v in itertools.product(TOPS, (0.1, 0.3, 1.0), SLOPES, SLOPES):
+    for top, gap, u, v in itertools.product(dict(TOPS), (0.1, 0.3, 1.0), SLOPES, SLOPES):
         below, above = map(float, crossings(*map(np.array, (top, gap, u, v))))
         peak = max(p(x, top, 0.0, u, gap, v) for x in np.linspace(0, gap, 100))
         if math.isnan(below):
@@ -51,13 +52,14 @@ def test_crossings_are_where_the_curve_is_one_half() -> None:
 
 
 def test_the_posterior_is_the_plain_product_over_curves_and_runs() -> None:
-    posterior = after(Mesh(-3.5, -2.5, 0.25), RUNS)
+    posterior = fit(Mesh(-3.5, -2.5, 0.25), FOUND)
     left, right = posterior.left, posterior.right
+    largest = float(prior(posterior.grid, TOPS).mass.max())
     for i, j in itertools.product(range(0, len(left.place), 7), range(0, len(right.place), 7)):
-        top = next(top for top in TOPS if abs(left.height[i] + GUESS - top) < 1e-6)
+        top, share = next(known for known in TOPS if abs(left.height[i] + GUESS - known[0]) < 1e-6)
         curve = (top, left.place[i], left.slope[i], right.place[j], right.slope[j])
         likely = math.prod(p(x, *curve) if solved else 1 - p(x, *curve) for x, solved in RUNS)
-        before = float(prior(posterior.grid).mass.max()) * TOPS[top] / max(TOPS.values())
+        before = largest * share / max(dict(TOPS).values())
         weight = likely / math.exp(posterior.log_evidence) * before
         expected = weight if left.place[i] <= right.place[j] else 0.0
         assert posterior.mass[i, j] == pytest.approx(expected, rel=1e-3, abs=1e-8)
@@ -67,13 +69,12 @@ def test_the_order_of_the_runs_does_not_matter() -> None:
     grid = Mesh(-4.0, -2.0)
     one, other = after(grid, RUNS), after(grid, RUNS[::-1])
     assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-4)
-    found = [Rate(10**x, int(solved), 1, float(solved)) for x, solved in sorted(RUNS)]
-    assert fit(grid, found).success(-3.0) == pytest.approx(one.success(-3.0), abs=1e-4)
+    assert fit(grid, FOUND, FULL).success(-3.0) == pytest.approx(one.success(-3.0), abs=1e-4)
 
 
 def test_many_runs_at_one_rate_count_one_by_one() -> None:
     found = [Rate(10**-3.5, 13, 37, 0.5), Rate(10**-2.5, 30, 30, 1.0), Rate(10**-1.5, 0, 50, 0.0)]
-    before = prior(Mesh(-4, -1))
+    before = prior(Mesh(-4, -1), TOPS)
     with np.errstate(divide="ignore"):
         weight = np.log(before.mass.astype(float))
     for rate in found:
