@@ -11,7 +11,7 @@ from recollect.window.curve import GUESS
 from recollect.window.holes import outside
 from recollect.window.posterior import Mesh, fit
 
-PLACES, CURVES = 121, 400
+PLACES, CURVES = 121, 4000
 """Learning rates at which the curve is told, and curves drawn from the posterior for its band."""
 
 TAIL = 0.05

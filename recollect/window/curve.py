@@ -26,7 +26,7 @@ TOPS: Tops = ((0.96, 0.8), (0.75, 0.2))
 """The tops that are thought possible, and how likely each is before any run."""
 
 FULL: Tops = TOPS[:1]
-"""What a search and the look for holes go by: failures amid successes are worth a run, not yet an explanation."""
+"""What the next run and the look for holes go by: failures amid successes are worth a run, not yet explained."""
 
 HALVINGS = 40
 

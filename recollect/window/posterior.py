@@ -15,7 +15,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from recollect.window.curve import FULL, GUESS, TOPS, Floats, Tops, logistic
+from recollect.window.curve import GUESS, TOPS, Floats, Tops, logistic
 from recollect.window.reading import Rate
 
 SLOPES = (0.015, 0.03, 0.06, 0.12, 0.24)
@@ -37,7 +37,7 @@ FEW = 8
 KEPT = 32
 """So many posteriors of single runs are kept."""
 
-_kept: dict[tuple["Mesh", "Singles"], "Posterior"] = {}
+_kept: dict[tuple["Mesh", Tops, "Singles"], "Posterior"] = {}
 
 
 Singles: TypeAlias = tuple[tuple[float, bool], ...]
@@ -136,14 +136,14 @@ def fit(grid: Mesh, found: Sequence[Rate], tops: Tops = TOPS) -> Posterior:
     return posterior
 
 
-def after(grid: Mesh, runs: Singles) -> Posterior:
-    """The posterior of a search after single runs (x, success); the same runs and one more cost one update."""
-    begun = next((n for n in range(len(runs), 0, -1) if (grid, runs[:n]) in _kept), 0)
-    posterior = _kept[grid, runs[:begun]] if begun else prior(grid, FULL)
+def after(grid: Mesh, runs: Singles, tops: Tops = TOPS) -> Posterior:
+    """The posterior after single runs (x, success); the same runs and one more cost one update."""
+    begun = next((n for n in range(len(runs), 0, -1) if (grid, tops, runs[:n]) in _kept), 0)
+    posterior = _kept[grid, tops, runs[:begun]] if begun else prior(grid, tops)
     for x, solved in runs[begun:]:
         posterior = posterior.updated(x, float(solved), float(not solved))
-    _kept.pop((grid, runs), None)
-    _kept[grid, runs] = posterior
+    _kept.pop((grid, tops, runs), None)
+    _kept[grid, tops, runs] = posterior
     if len(_kept) > KEPT:
         del _kept[next(iter(_kept))]
     return posterior

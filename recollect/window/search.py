@@ -18,7 +18,7 @@ import numpy as np
 
 from recollect.errors import BadInput
 from recollect.spec.rates import PER_DECADE, on_lattice
-from recollect.window.curve import Floats
+from recollect.window.curve import FULL, Floats
 from recollect.window.edges import Edges, edges
 from recollect.window.holes import Hole, holes, outside
 from recollect.window.measure import THRESHOLD
@@ -128,8 +128,8 @@ class Search:
             return (start + end) / 2
         gone = holes(low, high, found)
         kept = outside(gone, seen)  # in the order in which they ended
-        posterior = after(self.grid, tuple((run.x, run.accuracy >= self.threshold) for run in kept))
-        known = edges(posterior)
+        runs = tuple((run.x, run.accuracy >= self.threshold) for run in kept)
+        posterior, known = after(self.grid, runs, FULL), edges(after(self.grid, runs))  # as it will be measured
         settled = self._settled(known)
         if settled or 0 < left <= usual // RESERVE:
             probe = self._probe(known, posterior, found, gone, pending) if left > 0 else None

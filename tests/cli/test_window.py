@@ -112,10 +112,11 @@ def test_several_cells_are_compared_in_a_table_and_by_probability(
     assert "% solved" in line
     assert "% diverged" in line
     (row,) = (line.split() for line in out.splitlines() if line.startswith("lstm   ") and "x" not in line)
-    assert row == ["lstm", "<0.01"]
+    assert row[0] == "lstm"
+    assert float(row[1].lstrip("<")) <= 0.03, "a dozen runs of either tell no more"
     plain = json.loads(call(capsys, *words, "--json")[1])
     assert [cell["label"] for cell in plain["cells"]] == ["attention", "lstm"]
-    assert plain["wider"][0][1] > 0.99
+    assert plain["wider"][0][1] > 0.97
     for cell, truth in zip(plain["cells"], (WIDE, NARROW), strict=True):
         lower, upper = truth.edges()
         assert math.log10(cell["lower"]["value"]) == pytest.approx(lower, abs=0.15)
@@ -135,7 +136,7 @@ def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(
     code, out, _ = call(capsys, *words)
     assert code == 0
     told = out.partition("what each change does")[2]
-    assert {"widening", "shift", "accuracy", "against", "lr_dynamics", ">0.99"} <= set(told.split())
+    assert {"widening", "shift", "accuracy", "against", "lr_dynamics"} <= set(told.split())
     plain = json.loads(call(capsys, *words, "--json")[1])
     assert [cell["label"] for cell in plain["cells"]] == ["mamba", "mamba, lr_dynamics 0.1"]
     (effect,) = plain["effects"]
@@ -143,7 +144,7 @@ def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(
     (low, high), (lower, upper) = NARROW.edges(), WIDE.edges()
     assert effect["widening"]["value"] == pytest.approx((upper - lower) - (high - low), abs=0.25)
     assert effect["shift"]["value"] == pytest.approx((upper + lower - high - low) / 2, abs=0.2)
-    assert effect["widening"]["above_zero"][0] > 0.99
+    assert effect["widening"]["above_zero"][0] > 0.97
     assert "figures/window-mqar-mamba-mamba-lr_dynamics-0.1-effects.png" in plain["figure"]
     assert Path(plain["figure"][-1]).stat().st_size > 5000
 

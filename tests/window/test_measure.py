@@ -67,7 +67,7 @@ def test_the_posterior_is_the_plain_product_over_curves_and_runs() -> None:
 
 def test_the_order_of_the_runs_does_not_matter() -> None:
     grid = Mesh(-4.0, -2.0)
-    one, other = after(grid, RUNS), after(grid, RUNS[::-1])
+    one, other = after(grid, RUNS, FULL), after(grid, RUNS[::-1], FULL)
     assert one.log_evidence == pytest.approx(other.log_evidence, abs=1e-4)
     assert fit(grid, FOUND, FULL).success(-3.0) == pytest.approx(one.success(-3.0), abs=1e-4)
 
