@@ -14,7 +14,9 @@ FINE = 5
 TAIL = (1 - 0.9) / 2
 """The share on either side of an interval."""
 
-HEIGHTS = [top for top, _ in TOPS]
+LEVELS = [top for top, _ in TOPS]
+"""The tops, in their order."""
+
 FAINT = 1e-9
 """Curves less probable than this are left out."""
 
@@ -91,7 +93,7 @@ def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
     left, right = posterior.left, posterior.right
     slopes, n = np.asarray(SLOPES, dtype=np.float32), len(SLOPES)
     first, step = posterior.grid.places[0], posterior.grid.step
-    top = np.abs(np.subtract.outer(left.height + GUESS, HEIGHTS)).argmin(1) * n * n * len(posterior.grid.places)
+    top = np.abs(np.subtract.outer(left.height + GUESS, LEVELS)).argmin(1) * n * n * len(posterior.grid.places)
     a, b = (np.rint((side.place - first) / step).astype(int) for side in (left, right))
     u, v = (np.searchsorted(slopes, side.slope) for side in (left, right))
     kept = np.flatnonzero(posterior.mass > FAINT)
@@ -107,7 +109,7 @@ def _crossed(posterior: Posterior) -> tuple[Floats, Floats, Floats]:
 def _offsets(grid: Mesh) -> tuple[Floats, Floats]:
     """`crossings` for every top, every gap of the grid and every pair of slopes (top, gap, u, v)."""
     gaps = grid.step * np.arange(len(grid.places))
-    below, above = crossings(*np.meshgrid(HEIGHTS, gaps, SLOPES, SLOPES, indexing="ij"))
+    below, above = crossings(*np.meshgrid(LEVELS, gaps, SLOPES, SLOPES, indexing="ij"))
     return below.astype(np.float32), above.astype(np.float32)
 
 

@@ -34,8 +34,8 @@ TINY = 1e-30
 FEW = 8
 """Runs at one learning rate up to which a product stands for a power."""
 
-KEPT = 32
-"""So many posteriors of single runs are kept."""
+KEPT = 64
+"""So many posteriors of single runs are kept, two for each of the searches of a large study."""
 
 _kept: dict[tuple["Mesh", Tops, "Singles"], "Posterior"] = {}
 
