@@ -232,6 +232,21 @@ def test_the_board_follows_every_run(capsys: Capsys) -> None:
     assert "name of c: solved, test accuracy 100.0% (2 s)" in shown
 
 
+def test_the_time_left_counts_runs_under_way_by_their_steps() -> None:
+    board = Board(dict.fromkeys("abc", "a run"))
+    board.began -= 60
+    board.hear(Started("a", 0, 100, {}))
+    board.hear(Progressed("a", 9, {}))
+    assert board.seconds_left() is None
+    board.hear(Progressed("a", 50, {}))
+    assert board.seconds_left() == pytest.approx(300, rel=0.01)  # half a run a minute, two and a half are left
+    board.hear(Done("a", {"outcome": "solved", "test_accuracy": 1.0}, 1.0))
+    board.hear(Started("b", 80, 100, {}))
+    assert board.seconds_left() == pytest.approx(72, rel=0.01)  # what an earlier process did is no pace of this one
+    board.hear(Progressed("b", 90, {}))
+    assert board.seconds_left() == pytest.approx(60 / 1.1 * 1.1, rel=0.01)
+
+
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(5, "5 s"), (590, "9.8 min"), (600, "10 min"), (4182, "70 min"), (9000, "2.5 h"), (864000, "10 days")],

@@ -18,14 +18,16 @@ from recollect.cli.display.live import PLAIN_SECONDS, Latest
 from recollect.spec.events import Done, Event, Failed, Lost, Point, Progressed, Started
 
 LINES, LAST = 16, 5
+ENOUGH = 0.1  # runs, or a part of one, that tell a pace
 
 
 @dataclass
 class Line:
-    """A run under way."""
+    """A run under way, which this process took up at the step `begun`."""
 
     name: str
     steps: int
+    begun: int
     step: int
     latest: Latest = field(default_factory=Latest)
 
@@ -60,7 +62,7 @@ class Board:
         name = self.names.get(event.run, event.run)
         match event:
             case Started(run, step, steps, _, notice):
-                self.under_way[run] = Line(name, steps, step)
+                self.under_way[run] = Line(name, steps, step, step)
                 return f"run {run} ({name}): {notice}" if notice else ""
             case Point(run, step, values):
                 self.under_way[run].step = step
@@ -91,9 +93,11 @@ class Board:
         return f"{line}; trying again"
 
     def seconds_left(self) -> float | None:
-        """As far as the runs that ended now can tell."""
-        now = self.outcomes.total()
-        return (time.monotonic() - self.began) / now * (self.total - self.ended) if now else None
+        """At the pace so far; a run under way counts by its steps."""
+        lines = self.under_way.values()
+        made = self.outcomes.total() + sum((line.step - line.begun) / line.steps for line in lines)
+        left = self.total - self.ended - sum(line.step / line.steps for line in lines)
+        return (time.monotonic() - self.began) / made * left if made >= ENOUGH else None
 
     def sentence(self) -> str:
         """Where it stands, in one line."""
