@@ -137,6 +137,10 @@ def test_a_varied_field_has_a_search_a_value_and_a_table_of_what_it_does(
     assert code == 0
     told = out.partition("what each change does")[2]
     assert {"widening", "shift", "accuracy", "against", "lr_dynamics"} <= set(told.split())
+    assert [line.endswith(" (also pdf, svg)") for line in told.splitlines() if line.startswith("figure: ")] == [
+        True,
+        True,
+    ]
     plain = json.loads(call(capsys, *words, "--json")[1])
     assert [cell["label"] for cell in plain["cells"]] == ["mamba", "mamba, lr_dynamics 0.1"]
     (effect,) = plain["effects"]

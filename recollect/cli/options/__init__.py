@@ -3,6 +3,7 @@
 import math
 import os
 from collections.abc import Mapping, Sequence
+from itertools import groupby
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
 
@@ -134,5 +135,7 @@ def check_dry(dry_run: bool, json_: bool) -> None:
 
 
 def print_figure(files: Sequence[Path]) -> None:
-    """Say where a figure is, and in which other formats."""
-    tell(f"figure: {files[0]} (also {', '.join(file.suffix[1:] for file in files[1:])})")
+    """Say where each figure is, and in which other formats."""
+    for _, formats in groupby(files, key=lambda file: file.stem):
+        first, *others = formats
+        tell(f"figure: {first} (also {', '.join(file.suffix[1:] for file in others)})")
