@@ -93,17 +93,23 @@ def _spread(context: Any, builder: Any, kind: Lanes, number: Any) -> Any:
     return builder.shuffle_vector(one, ir.Constant(vector, ir.Undefined), zeros)
 
 
+def _picked(builder: Any, x: Any, places: list[Any]) -> Any:
+    """Some of the numbers of a vector."""
+    kind = ir.VectorType(ir.IntType(32), len(places))
+    return builder.shuffle_vector(x, ir.Constant(x.type, ir.Undefined), ir.Constant(kind, places))
+
+
 @builtin
 def total(typing: Any, value: Any) -> Any:
     """Their sum, in pairs."""
 
     def emit(context: Any, builder: Any, signature: Any, given: Any) -> Any:
-        places = [ir.Constant(ir.IntType(32), i) for i in range(WIDTH)]
-        left = [builder.extract_element(given[0], i) for i in places]
-        while len(left) > 1:
-            half = len(left) // 2
-            left = [builder.fadd(a, b) for a, b in zip(left[:half], left[half:], strict=True)]
-        return left[0]
+        left, half = given[0], WIDTH // 2
+        while half:
+            first, last = ([ir.Constant(ir.IntType(32), i) for i in range(at, at + half)] for at in (0, half))
+            pair = (_picked(builder, left, places) for places in (first, last))
+            left, half = builder.fadd(*pair), half // 2
+        return builder.extract_element(left, ir.Constant(ir.IntType(32), 0))
 
     return value.dtype(value), emit
 

@@ -117,7 +117,8 @@ def _forward_group(
     h[:] = 0
     for t in range(B.shape[0]):
         if t % STEPS == 0:
-            kept[t // STEPS] = h
+            for n in range(B.shape[1]):
+                put(kept, (t // STEPS, n, 0), lanes(h, (n, 0)))
         x_t, dt_t = lanes(x, (t, c)), lanes(dt, (t, c))
         u, clock, y_t = dt_t * x_t, dt_t * LOG2E, lanes(D, (c,)) * x_t
         for n in range(B.shape[1]):
@@ -151,7 +152,8 @@ def _backward_group(
     dD_c = zeros_like(D)
     for chunk in range((end - 1) // STEPS, -1, -1):
         start, stop = chunk * STEPS, min((chunk + 1) * STEPS, end)
-        h[0] = kept[chunk]
+        for n in range(B.shape[1]):
+            put(h, (0, n, 0), lanes(kept, (chunk, n, 0)))
         _retrace(x, dt, A, B, h, a, start, stop, c)
         for t in range(stop - 1, start - 1, -1):
             x_t, dt_t, dy_t, i = lanes(x, (t, c)), lanes(dt, (t, c)), lanes(dy, (t, c)), t - start
