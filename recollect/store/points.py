@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from recollect.store.file import File
 from recollect.store.records import Curves, Looks, as_curves
 
-SOUND = "typeof(step) = 'integer' AND typeof(value) IN ('real', 'integer', 'null')"
+SOUND = "typeof(step) = 'integer' AND (value IS NULL OR typeof(value) IN ('real', 'integer') AND abs(value) < 9e999)"
 """A point that can be read; `store check` finds the others."""
 
 

@@ -90,8 +90,8 @@ Kinds = dict[str, tuple[type, ...]]
 NUMBER = (int, float, type(None))
 COLUMNS: Kinds = dict.fromkeys(("id", "cell", "spec", "status"), (str,)) | {"attempt": (int,), "seconds": NUMBER}
 COLUMNS |= dict.fromkeys(("outcome", "result", "error", "provenance"), (str, type(None)))
-RESULT: Kinds = dict.fromkeys(("validation_loss", "validation_accuracy", "test_accuracy"), NUMBER)
-RESULT |= {"outcome": (str,), "steps": (int,), "floors": (dict,)}
+RESULT: Kinds = dict.fromkeys(("validation_accuracy", "test_accuracy"), (int, float)) | {"validation_loss": NUMBER}
+RESULT |= {"outcome": (str,), "steps": (int,), "floors": (dict,), "n_params": (int,), "state_size": (int, type(None))}
 
 
 def check_row(row: sqlite3.Row) -> None:
@@ -99,13 +99,16 @@ def check_row(row: sqlite3.Row) -> None:
     for name, kinds in COLUMNS.items():
         if not isinstance(row[name], kinds):
             raise TypeError(f"{name} is {row[name]!r:.40}")
+    if not math.isfinite(row["seconds"] or 0.0) or (row["status"] == DONE and row["seconds"] is None):
+        raise ValueError(f"seconds is {row['seconds']!r}")
 
 
 def read_object(text: str | None) -> dict[str, Any]:
-    """A JSON object; nothing is an empty one."""
+    """A JSON object, whose numbers are finite; nothing is an empty one."""
     found = json.loads(text or "{}")
     if not isinstance(found, dict):
         raise TypeError(f"not a JSON object: {found!r:.40}")
+    json.dumps(found, allow_nan=False)
     return found
 
 
@@ -114,6 +117,9 @@ def check_result(result: dict[str, Any]) -> None:
     for name, kinds in RESULT.items():
         if not isinstance(result.get(name, ...), kinds):
             raise TypeError(f"{name} of its result is {result.get(name, 'missing')!r:.40}")
+    for name, level in result["floors"].items():
+        if not isinstance(level, int | float):
+            raise TypeError(f"its floor {name!r:.40} is {level!r:.40}")
 
 
 def as_line(row: sqlite3.Row) -> Line:

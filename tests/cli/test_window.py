@@ -14,6 +14,7 @@ from recollect.spec.compose import make_spec
 from recollect.store import Store
 from recollect.window import CellSearch, Found, Search, Searches, measure, readings
 from tests.cli.test_cli import TINY_SETS, call, set_words
+from tests.support.invented import result_of
 from tests.support.places import TROUBLE
 from tests.support.small import TINY, tiny
 from tests.support.synthetic import TRUTHS, Truth, run_search
@@ -47,16 +48,9 @@ def fill(spec: RunSpec, truth: Truth, max_runs: int = 30, path: str = "recollect
     seen = run_search(truth, Search(max_runs=max_runs), world=1000)
     for reading in seen:
         run = spec.at(reading.lr, reading.seed)
-        failed = "stuck at ln K" if reading.x < middle else "diverged"
-        result = {
-            "outcome": "solved" if reading.accuracy else failed,
-            "validation_accuracy": reading.accuracy,
-            "test_accuracy": reading.accuracy,
-            "validation_loss": 1 - reading.accuracy,
-            "steps": run.train.steps,
-            "floors": {"1/K": 0.5},
-            "curves": {"step": [0], "validation_loss": [2.0]},
-        }
+        outcome = "solved" if reading.accuracy else "stuck at ln K" if reading.x < middle else "diverged"
+        result = result_of(run, reading.accuracy, outcome)
+        result |= {"floors": {"1/K": 0.5}, "curves": {"step": [0], "validation_loss": [2.0]}}
         store.add([run])
         store.start(run.id, {})
         store.finish(run.id, result, 1.0)

@@ -230,10 +230,34 @@ def test_no_unvalidated_spec_reaches_a_store(tmp_path: Path, capsys: pytest.Capt
     assert not list(tmp_path.iterdir())
 
 
-def test_a_point_that_is_no_number_is_left_out_and_mended(store: Path, capsys: pytest.CaptureFixture[str]) -> None:
+ALTERED = {
+    "no time": "seconds = NULL",
+    "an endless time": "seconds = 9e999",
+    "an endless accuracy": 'result = replace(result, \'"test_accuracy":\', \'"test_accuracy": 9e999, "x":\')',
+    "no accuracy": "result = json_set(result, '$.test_accuracy', NULL)",
+    "no number of parameters": "result = json_remove(result, '$.n_params')",
+    "a floor that is text": "result = json_set(result, '$.floors', json('{\"x\": \"y\"}'))",
+}
+
+
+@pytest.mark.parametrize("change", ALTERED.values(), ids=ALTERED)
+def test_a_finished_run_with_what_none_has_written_is_found(
+    store: Path, capsys: pytest.CaptureFixture[str], change: str
+) -> None:
+    run = tiny(seed=1).id
+    spoil(store, f"UPDATE runs SET {change} WHERE id = ?", run)
+    one_sentence(*call(capsys, "show", run, "--store", str(store))[::2])
+    assert [problem.where for problem in problems(Store(store))] == [f"run '{run}'"]
+    assert "Infinity" not in call(capsys, "export", "--json", "--store", str(store))[1]
+
+
+@pytest.mark.parametrize("value", ["'{}'", "9e999", "-9e999"])
+def test_a_point_that_is_no_number_is_left_out_and_mended(
+    store: Path, capsys: pytest.CaptureFixture[str], value: str
+) -> None:
     opened = Store(store, create=True)
     before = opened.curves(tiny(seed=1).id)
-    opened.db.execute("UPDATE points SET value = '{}' WHERE run = ? AND step = 0", (tiny(seed=1).id,))
+    opened.db.execute(f"UPDATE points SET value = {value} WHERE run = ? AND step = 0", (tiny(seed=1).id,))
     assert opened.curves(tiny(seed=1).id)["validation_loss"] == before["validation_loss"][1:]
     assert [problem.what.split(maxsplit=1)[1] for problem in problems(opened)] == ["rows that are no numbers"]
     opened.close()
