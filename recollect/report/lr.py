@@ -113,7 +113,10 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
     tested = [lr for series in value.series for lr in series.lrs] or list(value.grid)
     axes.set_xscale("log")
     axes.set_xlim(*outermost(tested))
+    fitted = sum(series.success is not None for series in value.series)
     for place, series in enumerate(value.series):
+        if series.success is not None:
+            draw_success(series.success, series.look, axes, faint=fitted > 1)
         _draw_series(series, 10 ** (DODGE * (place - (len(value.series) - 1) / 2)), axes)
     if len(value.series) == 1 and (bounds := bounds_of(value.series[0].window)) is not None:
         lower, upper = bounds
@@ -122,7 +125,8 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
     draw_floors(value.floors, axes)
     _draw_grid(value.grid, axes)
     _name_signs(value, axes)
-    axes.set(xlabel="learning rate", ylabel="test accuracy", title=value.title, ylim=(-0.03, 1.03))
+    what = "success, accuracy (dots)" if fitted else "test accuracy"
+    axes.set(xlabel="learning rate", ylabel=what, title=value.title, ylim=(-0.03, 1.03))
     axes.set_yticks([0, 0.25, 0.5, 0.75, 1], ["0", "", "0.5", "", "1"])
     legend(value.series, axes)
 
@@ -130,9 +134,7 @@ def draw_lr(value: LRFigure, axes: Axes) -> None:
 def _draw_series(series: LRSeries, aside: float, axes: Axes) -> None:
     look = series.look
     style: dict[str, Any] = {"color": look.colour, "marker": look.marker}
-    if series.success is not None:
-        draw_success(series.success, look, axes)
-    else:
+    if series.success is None:
         axes.vlines(
             [lr * aside for lr in series.lrs], series.low, series.high, color=look.colour, alpha=0.6, linewidth=0.9
         )

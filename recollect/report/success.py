@@ -27,8 +27,13 @@ class Success:
     high: tuple[float, ...]
 
 
-def success(window: Window) -> Success:
-    """The curve behind a window; runs in a hole are set aside, as they are for its edges."""
+def success(window: Window) -> Success | None:
+    """The curve behind a window; runs in a hole are set aside, as they are for its edges.
+
+    None where no run succeeds: of failures alone it would tell no more than how far apart they are.
+    """
+    if not any(rate.solved for rate in window.rates):
+        return None
     known = fit(Mesh(window.low, window.high), outside(window.holes, window.rates))
     x = np.linspace(window.low, window.high, PLACES)
     rng, mass = np.random.default_rng(0), known.mass.astype(float).ravel()
@@ -40,7 +45,7 @@ def success(window: Window) -> Success:
     return Success(lrs, *rest)
 
 
-def draw_success(value: Success, look: Look, axes: Axes) -> None:
-    """Mean and band."""
-    axes.fill_between(value.lrs, value.low, value.high, color=look.colour, alpha=0.16, linewidth=0)
+def draw_success(value: Success, look: Look, axes: Axes, *, faint: bool = False) -> None:
+    """Mean and band; a faint one leaves others beside it to be seen."""
+    axes.fill_between(value.lrs, value.low, value.high, color=look.colour, alpha=0.07 if faint else 0.16, linewidth=0)
     axes.plot(value.lrs, value.mean, color=look.colour, linestyle=look.line)

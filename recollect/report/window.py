@@ -92,4 +92,3 @@ def draw_windows(value: WindowFigure, axes: Axes) -> None:
 def _draw_curve(value: WindowFigure, panel: WindowPanel, axes: Axes) -> None:
     draw_lr(panel.accuracy, axes)
     axes.set_xlim(*span(one.window for one in value.panels))
-    axes.set_ylabel("success, accuracy (dots)")

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from matplotlib.axes import Axes
+from matplotlib.collections import FillBetweenPolyCollection
 from matplotlib.figure import Figure
 
 from recollect import run
@@ -154,7 +155,20 @@ def test_single_runs_are_dots_with_the_curve_that_was_fitted_to_them() -> None:
     assert min(share for lr, share in at.items() if 1e-3 < lr < 4e-3) > 0.8
     draw_lr(lr_figure([("a", records_of(seeds=(1,)))], "", ""), axes := Figure().add_subplot())
     assert "fitted success rate" in names(axes)
+    assert axes.get_ylabel() == "success, accuracy (dots)"
     assert lr_figure([("a", records_of(seeds=(1,), lrs=LRS[:2]))], "", "").series[0].success is None
+
+
+def test_no_curve_is_fitted_where_no_run_succeeds_and_bands_of_several_are_faint() -> None:
+    found = [records_of(name, seeds=(1,)) for name in ("attention", "mamba")]
+    failed = [replace(run, result={**(run.result or {}), "validation_accuracy": 0.5}) for run in found[1]]
+    one, both = (lr_figure([("a", found[0]), ("m", other)], "", "") for other in (failed, found[1]))
+    assert [series.success is None for series in one.series] == [False, True]
+    alphas = []
+    for value in (one, both):
+        draw_lr(value, axes := Figure().add_subplot())
+        alphas.append([band.get_alpha() for band in axes.collections if isinstance(band, FillBetweenPolyCollection)])
+    assert alphas == [[0.16], [0.07, 0.07]]
 
 
 def test_a_run_without_a_finite_accuracy_counts_as_nothing_right() -> None:

@@ -45,9 +45,9 @@ def data_in(text: str) -> dict[str, object]:
 
 
 def diverged(record: Record) -> Record:
-    """A run that ended without a finite number."""
+    """A run that ended without a finite loss."""
     result = result_of(record.spec, 0.0, "diverged")
-    result |= dict.fromkeys(("validation_loss", "test_loss", "validation_accuracy", "test_accuracy"))
+    result |= dict.fromkeys(("validation_loss", "test_loss"))
     nothing: list[float | None] = [None] * 4
     curves = result["curves"]
     result["curves"] = {name: values if name == "step" else nothing for name, values in curves.items()}
