@@ -19,6 +19,7 @@ class Foreign(Mixer):
         super().__init__()
         self.name = options.name
         self.inner = make(load_class(options), options, place)
+        self.named, self.cut = told_dynamics(self.inner, options.name), told_fused(self.inner, options.name)
 
     def forward(self, x: Tensor, at: Tensor | None = None) -> Tensor:
         y = self.inner(x)
@@ -29,12 +30,40 @@ class Foreign(Mixer):
 
     def sets_dynamics(self, name: str) -> bool:
         """Those that the class itself names in `dynamics`."""
-        names = getattr(self.inner, "dynamics", ())
-        return any(name == f"inner.{own}" or name.startswith(f"inner.{own}.") for own in names)
+        return any(name == f"inner.{own}" or name.startswith(f"inner.{own}.") for own in self.named)
+
+    def fused(self) -> dict[str, list[int]]:
+        """Those that the class itself names in `fused`."""
+        return {f"inner.{own}": rows for own, rows in self.cut.items()}
 
     def state_size(self, length: int) -> int | None:
         """Whatever the class itself says; unknown where it says nothing."""
         return told_state(self.inner, length, f"mixer {self.name}")
+
+
+def told_dynamics(module: nn.Module, where: str) -> tuple[str, ...]:
+    """The parameters and modules that a user's `dynamics` names; what is no list of names has another meaning there."""
+    names = getattr(module, "dynamics", ())
+    if not isinstance(names, list | tuple) or not all(isinstance(name, str) for name in names):
+        return (names,) if isinstance(names, str) else ()
+    there = [name for name, _ in (*module.named_parameters(), *module.named_modules())]
+    for name in names:
+        if name not in there:
+            raise BadInput(f"mixer {where}: dynamics names no parameter or module '{name}'{nearest(name, there[:-1])}")
+    return tuple(names)
+
+
+def told_fused(module: nn.Module, where: str) -> dict[str, list[int]]:
+    """Parameter -> the rows of each matrix in it, as a user's mapping `fused` says; a method of that name is none."""
+    told, there = getattr(module, "fused", None), dict(module.named_parameters())
+    if not isinstance(told, Mapping):
+        return {}
+    for name, rows in told.items():
+        if name not in there:
+            raise BadInput(f"mixer {where}: fused names no parameter '{name}'{nearest(str(name), list(there))}")
+        if sum(rows) != len(there[name]):
+            raise BadInput(f"mixer {where}: fused['{name}'] must add up to its {len(there[name])} rows (got {rows})")
+    return {name: list(rows) for name, rows in told.items()}
 
 
 def told_state(module: nn.Module, length: int, where: str) -> int | None:

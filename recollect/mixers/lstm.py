@@ -31,9 +31,6 @@ class LSTM(Mixer):
         out: Tensor = self.out_proj(rows_at(h, at))
         return out
 
-    def fused(self) -> dict[str, list[int]]:
-        return {f"lstm.weight_{name}_l0": [self.lstm.hidden_size] * 4 for name in ("ih", "hh")}
-
     def state_size(self, length: int) -> int:
         """h and c."""
         return 2 * self.lstm.hidden_size

@@ -14,7 +14,7 @@ from recollect.mixers import Mixer, Place, place_mixer
 from recollect.mixers.mixer import Mimetic, rows_at
 from recollect.mixers.parts import RMSNorm
 from recollect.ops.forms import KERNELS, Kernel, pick
-from recollect.spec import ModelSpec, RunSpec, WholeOptions
+from recollect.spec import ForeignOptions, ModelSpec, RunSpec, WholeOptions
 from recollect.spec.model import Block as BlockKind
 from recollect.training.initialisation import initialise
 from recollect.training.learner import Learner
@@ -131,8 +131,9 @@ def build_model(spec: RunSpec) -> Learner:
 
 
 def outline(spec: RunSpec) -> Learner:
-    """The model of a spec without its memory; a whole model has it, as its code may ask for values."""
-    with torch.device("cpu" if isinstance(spec.model.mixer, WholeOptions) else "meta"):
+    """The model of a spec without its memory; with it where a user's code, which may ask for values, is part of it."""
+    is_theirs = any(isinstance(options, ForeignOptions) for options in spec.model.mixers)
+    with torch.device("cpu" if is_theirs else "meta"):
         return build_model(spec)
 
 

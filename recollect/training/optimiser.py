@@ -151,21 +151,29 @@ def grouped(model: Learner, train: TrainSpec) -> dict[str, dict[Setting, list[Te
     return groups
 
 
+GATES = ("weight_ih", "weight_hh")
+"""How torch begins the names of matrices that have all gates of its LSTM or GRU one upon the other."""
+
+
 def fused(model: Learner) -> dict[Tensor, list[int]]:
-    """The projections that are several in one, and the rows of each, as their mixers say."""
+    """The projections that are several in one, and the rows of each: as mixers say, and torch's own modules."""
     found: dict[Tensor, list[int]] = {}
     for mixer in (module for module in model.modules() if isinstance(module, Mixer)):
         own = dict(mixer.named_parameters())
         found |= {own[name]: sizes for name, sizes in mixer.fused().items() if len(sizes) > 1}
-    for module in (module for module in model.modules() if isinstance(module, nn.MultiheadAttention)):
-        if module.in_proj_weight is not None:
+    for module in model.modules():
+        if isinstance(module, nn.MultiheadAttention) and module.in_proj_weight is not None:
             found[module.in_proj_weight] = [module.embed_dim] * 3
+        elif isinstance(module, nn.LSTM | nn.GRU):
+            gates = [(name, p) for name, p in module.named_parameters(recurse=False) if name[:9] in GATES]
+            found |= {p: [module.hidden_size] * (len(p) // module.hidden_size) for _, p in gates}
     return found
 
 
 def check_groups(spec: RunSpec) -> None:
-    """Refuse a rate or decay of a group that the model lacks, and Muon where there is nothing for it."""
-    if not spec.train.is_by_role:
+    """Refuse a rate or decay of a group that the model lacks, and Muon or µP where there is nothing for it."""
+    widened = spec.model.widening != 1
+    if not (spec.train.is_by_role or widened):
         return
     there = set(roles(outline(spec)).values())
     for role in spec.train.groups:
@@ -173,8 +181,9 @@ def check_groups(spec: RunSpec) -> None:
             raise BadInput(
                 f"train: {spec.model.mixer_name} has no {role}; leave out lr_{role}, fixed_lr_{role} and decay_{role}"
             )
-    if spec.train.optimiser == MUON and "hidden" not in there:
-        raise BadInput(f"train.optimiser: muon is for projections, and {spec.model.mixer_name} has none")
+    wanting = {"train.optimiser: muon": spec.train.optimiser == MUON, "model.base_width": widened}
+    for what in (what for what, asked in wanting.items() if asked and "hidden" not in there):
+        raise BadInput(f"{what} is for projections, and {spec.model.mixer_name} has none")
 
 
 def roles(model: Learner) -> dict[Tensor, Role]:

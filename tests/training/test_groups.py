@@ -99,6 +99,32 @@ class Raw(nn.Module):
     def forward(self, x):
         return (x @ self.mix).cumsum(1)
 
+class Gated(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.gru = nn.GRU(d_model, d_model, batch_first=True)
+        self.scale = float(self.gru.weight_hh_l0.detach().norm())
+    def forward(self, x):
+        return self.gru(x)[0] / self.scale
+
+class Told(nn.Module):
+    dynamics, fused = ["rate"], {"both.weight": [2, 6]}
+    def __init__(self, d_model, dynamics=(), fused=()):
+        super().__init__()
+        self.rate, self.both = nn.Parameter(torch.zeros(d_model)), nn.Linear(d_model, d_model)
+        self.dynamics, self.fused = dynamics or self.dynamics, dict(fused) or self.fused
+    def forward(self, x):
+        return self.both(x).cumsum(1) * self.rate
+
+class Else(nn.Module):
+    def __init__(self, d_model):
+        super().__init__()
+        self.dynamics = nn.Linear(d_model, d_model)
+    def fused(self, x):
+        return self.dynamics(x)
+    def forward(self, x):
+        return self.fused(x).cumsum(1)
+
 def states(vocab_size, d_model):
     return nn.Sequential(nn.Embedding(vocab_size, d_model), nn.Linear(d_model, 2 * d_model), Raw(2 * d_model))
 """
@@ -125,6 +151,43 @@ def test_torchs_attention_is_three_projections(theirs: str) -> None:
     assert named_roles(model)["blocks.0.mixer.inner.mix.in_proj_weight"] == "hidden"
     optimiser = build_optimiser(model, spec.train)
     assert [[len(piece) for piece in pieces] for pieces in optimiser.cut.values()] == [[8, 8, 8]]
+
+
+def test_torchs_gates_are_a_matrix_each(theirs: str) -> None:
+    spec = tiny(f"{theirs}:Gated", train__optimiser="muon")
+    check_groups(spec)  # its code asks for values
+    optimiser = build_optimiser(initial_model(spec), spec.train)
+    assert [[len(piece) for piece in pieces] for pieces in optimiser.cut.values()] == [[8, 8, 8]] * 2
+
+
+def test_a_users_class_tells_what_is_dynamics_and_what_is_fused(theirs: str) -> None:
+    spec = tiny(f"{theirs}:Told", train__optimiser="muon")
+    model = initial_model(spec)
+    assert named_roles(model)["blocks.0.mixer.inner.rate"] == "dynamics"
+    optimiser = build_optimiser(model, spec.train)
+    assert [[len(piece) for piece in pieces] for pieces in optimiser.cut.values()] == [[2, 6]]
+
+
+def test_other_things_of_those_names_are_the_users_own(theirs: str) -> None:
+    spec = tiny(f"{theirs}:Else", train__optimiser="muon")
+    model = initial_model(spec)
+    assert named_roles(model)["blocks.0.mixer.inner.dynamics.weight"] == "hidden"
+    assert not build_optimiser(model, spec.train).cut
+    one = initial_model(tiny(f"{theirs}:Told", model__mixer__dynamics="rate"))
+    assert named_roles(one)["blocks.0.mixer.inner.rate"] == "dynamics"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"dynamics": ["rat"]}, r"dynamics names no parameter or module 'rat'; did you mean 'rate'\?"),
+        ({"fused": [["bot.weight", [8]]]}, r"fused names no parameter 'bot.weight'; did you mean 'both.weight'\?"),
+        ({"fused": [["both.weight", [2, 2]]]}, r"fused\['both.weight'\] must add up to its 8 rows \(got \[2, 2\]\)"),
+    ],
+)
+def test_a_wrong_name_or_cut_is_refused(theirs: str, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(BadInput, match=message):
+        initial_model(tiny(f"{theirs}:Told", **{f"model__mixer__{name}": told for name, told in options.items()}))
 
 
 def test_a_whole_model_has_our_head_outside_of_its_hidden_matrices(theirs: str) -> None:
@@ -219,6 +282,8 @@ def test_muon_without_a_matrix_is_refused(theirs: str) -> None:
     check_groups(tiny(f"{theirs}:Normed", train__optimiser="lion"))
     with pytest.raises(BadInput, match=r"muon is for projections, and .*Raw has none"):
         check_groups(tiny(f"{theirs}:Raw", train__optimiser="muon"))
+    with pytest.raises(BadInput, match=r"model.base_width is for projections, and .*Raw has none"):
+        check_groups(tiny(f"{theirs}:Raw", model__base_width=4))
 
 
 def test_the_other_groups_have_their_fixed_rates_and_decays() -> None:

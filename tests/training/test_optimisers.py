@@ -15,7 +15,7 @@ from recollect.spec.files import CHECKPOINT
 from recollect.tasks import make_task
 from recollect.training.execute import execute, initial_model
 from recollect.training.lion import Lion
-from recollect.training.optimiser import AdamW, build_optimiser, roles
+from recollect.training.optimiser import AdamW, build_optimiser, fused, roles
 from recollect.training.trainer import Trainer
 from tests.support.mixer_rows import ROWS
 from tests.support.small import tiny
@@ -23,12 +23,29 @@ from tests.support.small import tiny
 STILL: dict[str, Any] = {"train__weight_decay": 0.0, "train__warmup_steps": 0, "train__lr": 1e-2, "train__clip": None}
 
 
+CUT = {
+    "hyena": {"in_proj.weight": [16, 16, 16]},
+    "mamba": {"in_proj.weight": [32, 32], "x_proj.weight": [1, 16, 16]},
+    "mamba2": {"in_proj.weight": [32, 32, 64, 64, 1]},
+    "mamba3": {"in_proj.weight": [32, 32, 64, 64, 1, 1, 1, 16]},
+    "gated_deltaproduct": {"k_proj.weight": [16, 16], "v_proj.weight": [16, 16]},
+    "lstm": {"lstm.weight_ih_l0": [16] * 4, "lstm.weight_hh_l0": [16] * 4},
+}
+"""Of each mixer at width 16, the rows of the matrices in those of its parameters that are several."""
+
+
+@pytest.mark.parametrize("mixer", MIXERS)
+def test_muon_has_the_parts_of_a_fused_matrix_one_by_one(mixer: str) -> None:
+    made = build_mixer(mixer, d_model=16, length=8)
+    names = {p: name for name, p in made.named_parameters()}
+    assert {names[p]: sizes for p, sizes in fused(made).items()} == CUT.get(mixer, {})
+
+
 @pytest.mark.parametrize("mixer", MIXERS)
 def test_a_fused_matrix_is_cut_without_a_rest(mixer: str) -> None:
     for _, options in (row for row in ROWS if row[0] == mixer):
-        made = build_mixer(mixer, d_model=16, length=8, **options)
-        rows = {name: len(p) for name, p in made.named_parameters()}
-        assert all(sum(sizes) == rows[name] and min(sizes) > 0 for name, sizes in made.fused().items())
+        cut = fused(build_mixer(mixer, d_model=16, length=8, **options))
+        assert all(sum(sizes) == len(p) and min(sizes) > 0 for p, sizes in cut.items())
 
 
 def test_muon_has_the_projections_inside_of_blocks_and_adamw_the_rest() -> None:
