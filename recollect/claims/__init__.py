@@ -8,6 +8,7 @@ from recollect.claims.claim import Claim, Finding, Verdict
 from recollect.claims.evidence import Evidence
 from recollect.spec.registry import Registry
 from recollect.store import Record
+from recollect.studies import STUDIES
 from recollect.window.select import Select, by_label
 
 PARTS = (learning_rate, scaling, dynamics, ablations, newer, inside)
@@ -41,9 +42,21 @@ def ledger(
     gathered: dict[str, list[Evidence]] = {claim.study: [] for claim in judged}
     for study, scale in runs.studies():
         if study in gathered and scale:
-            gathered[study].append(Evidence(study, scale, by_label(runs.labelled(study, scale)), select))
+            gathered[study].append(Evidence(study, scale, by_label(_meant(study, scale, runs)), select))
     nothing = [Evidence("", "", {})]
     return [claim.judge(found) for claim in judged for found in _with_models(claim, gathered[claim.study]) or nothing]
+
+
+def _meant(study: str, scale: str, runs: Source) -> list[tuple[str, Record]]:
+    """The runs of the cells that the study has at a scale: an earlier version may have left others under its name.
+
+    Of a changed study nobody knows its cells: all.
+    """
+    found, known = runs.labelled(study, scale), STUDIES[study]
+    if scale not in known.scales:
+        return found
+    cells = {(case.label, case.spec.cell) for case in known.cells(scale)}
+    return [(label, record) for label, record in found if (label, record.cell) in cells]
 
 
 def _with_models(claim: Claim, gathered: list[Evidence]) -> list[Evidence]:

@@ -74,6 +74,8 @@ class Claim:
         done, total = evidence.cells(labels)
         if done < total:
             return Finding("open", f"{done} of {total} cells have all their runs", lacking=True)
+        if mixed := [label for label in labels if evidence.is_mixed(label)]:
+            return Finding("open", f"runs that differ in more than rate and seed are mixed: {'; '.join(mixed)}")
         seeds = evidence.seeds(labels)
         few = f"{seeds} of the {SEEDS} seeds that it needs"
         return Finding("open", few, lacking=True) if seeds < SEEDS else None

@@ -6,9 +6,10 @@ from functools import cached_property
 from typing import NamedTuple
 
 from recollect.spec import RunSpec
-from recollect.store import WINDOW, Record
+from recollect.store import ACCURACY, WINDOW, Record
 from recollect.studies import STUDIES, Case
 from recollect.window import TunedCell, Window
+from recollect.window.compared import ComparedCell
 from recollect.window.reading import grouped
 from recollect.window.select import (
     Choice,
@@ -21,7 +22,7 @@ from recollect.window.select import (
     how_chosen,
     window_of,
 )
-from recollect.window.tuned import USUAL
+from recollect.window.tuned import LONG, USUAL
 
 
 class Sizes(NamedTuple):
@@ -90,6 +91,10 @@ class Evidence:
             for label, runs in self.runs.items()
         }
 
+    def is_mixed(self, label: str) -> bool:
+        """Whether a model has several cells at one place, which differ in what nothing here tells, such as a budget."""
+        return len(by_cell(finished(self.runs[label]))) > len(self.of(label))
+
     @cached_property
     def models(self) -> frozenset[str]:
         """The labels of the study at this scale, with runs or without; those that a user left out are among them."""
@@ -104,23 +109,42 @@ class Evidence:
     def cells(self, labels: Collection[str]) -> tuple[int, int]:
         """Cells of these models that have all their learning rates, and all that the study wants at this scale.
 
-        A search has all once it is over: its edges are clear, or it had its usual number of runs.
+        A search has all once it is over: its edges are clear, or it had its usual number of runs; one that is compared
+        with another, and may be the wider one, had the longer search's.
         A store that was copied without what is not finished yet knows nothing of the rest. Of a changed study nobody
-        knows what it wants.
+        knows what it wants, but that its searches come to an end.
         """
         study = STUDIES[self.study]
         if self.scale not in study.scales:
-            return 0, 0
+            there = [runs for label in labels for runs in by_cell(finished(self.runs[label])).values()]
+            return sum(map(self._is_over, there)), len(there)
         wanted = [case for case in study.cells(self.scale) if case.label in labels]
         return sum(map(self._is_complete, wanted)), len(wanted)
+
+    def _is_over(self, done: list[Record]) -> bool:
+        """Whether the search of a changed study's cell is over, if it was searched at all."""
+        scale = STUDIES[self.study].scales.get(self.scale.partition(" (")[0])
+        seeds = {run.spec.seed for run in done if run.tells == ACCURACY}
+        if scale is None or not any(run.tells == WINDOW for run in done):
+            return True
+        rates = {run.spec.train.lr for run in done}
+        search = TunedCell.of(done[0].spec, sorted(seeds), scale.span, USUAL)
+        return len(rates) >= USUAL or search.is_searched(done, [])
 
     def _is_complete(self, case: Case) -> bool:
         study, done = STUDIES[self.study], self._done.get(case.spec.cell, [])
         scale = study.scales[self.scale]
         rates, is_search = {run.spec.train.lr for run in done}, scale.design == "window"
-        if rates >= set(study.lrs(case.label, scale)) or (is_search and len(rates) >= USUAL):
+        if rates >= set(study.lrs(case.label, scale)):
             return True
-        return is_search and TunedCell.of(case.spec, scale.seeds, scale.span, USUAL).is_searched(done, [])
+        if not is_search:
+            return False
+        if case.against:
+            both = [*done, *self._done.get(case.against.cell, [])]
+            compared = ComparedCell.of(case.spec, case.against, scale.seeds, scale.span)
+            is_over = compared.reference.is_searched(both, []) and not compared.next(both, [])
+            return len(rates) >= LONG or is_over
+        return len(rates) >= USUAL or TunedCell.of(case.spec, scale.seeds, scale.span, USUAL).is_searched(done, [])
 
     @cached_property
     def _done(self) -> dict[str, list[Record]]:

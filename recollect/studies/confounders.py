@@ -1,9 +1,12 @@
-"""Which switch of the protocol that nobody reports moves whose window? One factor at a time."""
+"""Which switch of the protocol that nobody reports moves whose window? One factor at a time.
+
+Zoology's old initialisation is none of them: it differs from GPT-2's in mixers alone that are not here.
+"""
 
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, MAMBA
-from recollect.studies.scales import LAPTOP, PAIRS, PAPER, SMOKE
+from recollect.studies.scales import LAPTOP, PAIRS, PAPER, SMOKE, SPAN
 from recollect.studies.study import Study
 from recollect.studies.switches import AS_IT_IS, Switch, reference, switched
 
@@ -13,7 +16,6 @@ EPOCH = 196
 SWITCHES = {
     AS_IT_IS: Switch(),
     "init gpt2": Switch("training", {"model.init": "gpt2"}),
-    "init zoology-legacy": Switch("training", {"model.init": "zoology-legacy"}),
     "decay on matrices": Switch("training", {"train.decay_scope": "matrices"}),
     "no decay": Switch("training", {"train.weight_decay": 0.0}),
     "with MLP": Switch("model", {"model.block": "mixer+mlp"}),
@@ -44,6 +46,7 @@ STUDY = Study(
             shapes=((64, 2), (128, 2)),
             fields={"train.steps": 50 * EPOCH, "train.eval_every": EPOCH},
             design="window",
+            span=SPAN,
         ),
     },
     minutes={"laptop": 240},

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from recollect.studies.models import ATTENTION, DELTANET, MAMBA
-from recollect.studies.scales import LAPTOP, PAIRS, PAPER, SMOKE
+from recollect.studies.scales import LAPTOP, PAIRS, PAPER, SMOKE, SPAN
 from recollect.studies.study import Study
 from recollect.studies.switches import AS_IT_IS, Switch, reference, switched
 
@@ -40,7 +40,7 @@ STUDY = Study(
     scales={
         "smoke": replace(SMOKE, lrs=(1e-2,)),
         "laptop": replace(LAPTOP, design="window"),
-        "paper": replace(PAPER, settings=PAIRS[:1], shapes=((64, 2),), design="window"),
+        "paper": replace(PAPER, settings=PAIRS[:1], shapes=((64, 2),), design="window", span=SPAN),
     },
     minutes={"laptop": 280},
     against=reference,

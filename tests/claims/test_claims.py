@@ -11,12 +11,13 @@ from typing import Any
 import pytest
 
 from recollect.claims import CLAIMS, Evidence, ledger
+from recollect.claims.claim import Finding
 from recollect.cli import main
 from recollect.spec import RunSpec
 from recollect.spec.protocols import ZOOLOGY
-from recollect.store import Contents, Record, Store
+from recollect.store import ACCURACY, WINDOW, Contents, Record, Store
 from recollect.studies import STUDIES, Changes, Study
-from tests.support.invented import record_of
+from tests.support.invented import fill, record_of
 
 World = Callable[[str, RunSpec], float]
 SEEDS = (42, 123, 777)
@@ -353,6 +354,39 @@ def test_a_part_of_a_study_is_not_judged_as_the_whole(number: int) -> None:
         assert found.settled_by == f"recollect run {claim.study} --scale laptop"
 
 
+def test_a_changed_studys_search_has_to_be_over_too() -> None:
+    """What `--set task.vocabulary=split --max-runs 1` leaves: a search of one run, and three seeds at its rate."""
+    whole = evidence(STUDIES["table2"], levels(attention=0.02, other=0.99), fields={"task.vocabulary": "split"})
+    changed = replace(whole, scale="laptop (task.vocabulary=split)")
+    assert CLAIMS[28].judge(changed).finding.word == "supported"
+    runs: dict[str, list[Record]] = {}
+    for label, found in whole.runs.items():
+        seeds = [replace(run, tells=ACCURACY) for run in found if run.spec.train.lr == found[0].spec.train.lr]
+        search = record_of(found[0].spec.at(found[0].spec.train.lr, 7), 0.99, "partial")
+        runs[label] = [replace(search, tells=WINDOW), *seeds]
+    cut = CLAIMS[28].judge(replace(changed, runs=runs)).finding
+    assert (cut.word, cut.numbers) == ("open", "0 of 2 cells have all their runs")
+
+
+def test_runs_of_another_budget_under_the_same_name_do_not_judge(tmp_path: Path) -> None:
+    """What a merge with a store of an earlier version, whose scale was another one, brings together."""
+    cases = STUDIES["fig3"].cases("laptop"), STUDIES["fig3"].cases("laptop", Changes({"train.steps": 100}))
+    made = [
+        (case.label, record_of(case.spec, top, "partial"))
+        for found, top in zip(cases, (0.99, 0.2), strict=True)
+        for case in found
+    ]
+    path = fill(tmp_path / "s.db", [record for _, record in made])
+    store = Store(path)
+    for scale in ("laptop", "laptop (as it was)"):
+        store.link("fig3", scale, {record.id: label for label, record in made})
+    now, mixed = (one for one in ledger(Contents(store), studies=("fig3",)) if one.claim.number == 13)
+    assert now.finding.word == "contradicted"
+    assert "; 4,000 steps" in now.basis()
+    told = "runs that differ in more than rate and seed are mixed: attention; mamba"
+    assert mixed.finding == Finding("open", told)
+
+
 def test_a_finer_grid_gains_nothing_on_one_seed_of_the_coarser() -> None:
     whole = evidence(STUDIES["fig2"], lambda label, spec: 0.95 if spec.train.lr in (1e-3, 4.73151e-3) else 0.6)
     assert CLAIMS[4].judge(whole).finding.word == "supported"
@@ -438,7 +472,7 @@ def test_a_part_of_the_switches_leaves_a_claim_on_all_of_them_open(number: int, 
     found = CLAIMS[number].judge(replace(whole, scale=scale, runs=some)).finding
     assert found.word == "open"
     assert found.numbers.startswith("no runs yet: ")
-    assert "zoology-legacy" in found.numbers
+    assert "no decay" in found.numbers
     assert "gpt2" not in found.numbers
 
 

@@ -2,6 +2,7 @@
 
 import json
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,25 @@ def test_a_remedy_has_to_widen_and_may_cost_little(word: str, found: Evidence) -
     assert verdict.finding.word == word, verdict.finding.numbers
     assert "P(wider by 0.3)" in verdict.finding.numbers
     json.dumps(verdict.to_json(), allow_nan=False)
+
+
+def test_a_remedy_that_may_widen_waits_for_the_longer_search() -> None:
+    """Thirteen rates suffice where the window is likely no wider; where it is, the study asks for more."""
+    rates = LRS[2:28:2]
+    for cured, waits in (((-3.7, -1.5), True), ((-2.9, -2.1), False)):
+        whole = evidence(cured, plain=(-3.3, -1.7))
+        plain = whole.runs["mamba, as it is"]
+        known = [*plain, *(searched(run, 1) for run in plain if run.spec.seed == 42)]
+        few = [run for run in whole.runs["mamba, Muon"] if run.spec.train.lr in rates]
+        few += [searched(run, 1) for run in few if run.spec.seed == 42]
+        found = MUON.judge(replace(whole, runs={**whole.runs, "mamba, as it is": known, "mamba, Muon": few}))
+        assert (found.finding.numbers == "2 of 3 cells have all their runs") == waits, found.finding.numbers
+
+
+def searched(run: Record, seed: int) -> Record:
+    """A run of the same by a search, whose seeds are its own."""
+    assert run.result is not None
+    return record_of(run.spec.at(run.spec.train.lr, seed), run.result["validation_accuracy"], "partial")
 
 
 def test_every_remedy_of_mamba_has_a_claim_and_the_papers_are_still_forty_two() -> None:

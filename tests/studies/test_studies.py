@@ -15,6 +15,7 @@ from recollect.studies import SCALES, STUDIES, Changes, Study
 from recollect.studies.confounders import SWITCHES
 from recollect.studies.fig2 import replicated
 from recollect.studies.remedies import REMEDIES
+from recollect.studies.scales import SPAN
 from recollect.studies.switches import reference, switched
 from recollect.sweep import Grid, sweep
 from recollect.sweep.executors import Inline
@@ -97,8 +98,8 @@ def test_a_switch_says_whether_it_changes_training_model_or_task() -> None:
     assert parts == {
         "None": ["as it is"],
         "training": [
-            *("init gpt2", "init zoology-legacy", "decay on matrices", "no decay", "fresh rows", "no warm-up"),
-            *("constant rate", "clip at 1", "no clipping", "beta2 0.95"),
+            *("init gpt2", "decay on matrices", "no decay", "fresh rows", "no warm-up", "constant rate"),
+            *("clip at 1", "no clipping", "beta2 0.95"),
         ],
         "model": ["with MLP", "without MLP", "dropout 0.1", "2 heads"],
         "task": ["vocabulary split", "vocabulary shared", "random filler"],
@@ -110,7 +111,7 @@ def test_a_switch_says_whether_it_changes_training_model_or_task() -> None:
 @pytest.mark.parametrize("study", ["confounders", "remedies"])
 def test_a_switch_is_compared_with_the_same_mixer_as_it_is(study: str) -> None:
     for scale, sized in STUDIES[study].scales.items():
-        assert scale == "smoke" or sized.design == "window"
+        assert scale == "smoke" or (sized.design, sized.span) == ("window", SPAN)
         cells = {cell.label: cell for cell in STUDIES[study].cells(scale)}
         for label, cell in cells.items():
             plain = cells[reference(label)]
