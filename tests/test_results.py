@@ -40,7 +40,8 @@ def test_scales_agree_on_who_learns_and_whose_window_is_wider_or_differ() -> Non
     assert (is_wider(wide, narrow), is_wider(none, wide), is_wider(wide, wide), is_wider(wide, None)) == (
         *(True, False, None, None),
     )
-    a, b, c = {"desk": wide, "laptop": wide}, {"desk": narrow, "laptop": none}, {"desk": none, "laptop": narrow}
+    middle = window(1e-3, 10**-2.5, 1e-2)
+    a, b, c = {"desk": wide, "laptop": wide}, {"desk": middle, "laptop": none}, {"desk": none, "laptop": middle}
     assert order(scales, {"a": a, "b": b}) == (
         "Of 1 pairs of windows of whose order desk and laptop are both sure, 1 have the same order."
     )

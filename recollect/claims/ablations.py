@@ -60,9 +60,9 @@ CLAIMS = (
         where="Table 2",
         paper="2 %, 99 %",
         study="table2",
-        rule="supported if attention stays below 50 %, every seed below 90 %, and reaches 90 % with convolution, "
-        "contradicted if one is opposite",
-        version=2,
+        rule="supported if attention stays below 50 %, every seed below 90 % and not rising where the rates "
+        "end, and reaches 90 % with convolution, contradicted if one is opposite",
+        version=3,
         test=both(at_most(ATTENTION), at_least(CONV)),
     ),
     Claim(
@@ -72,8 +72,8 @@ CLAIMS = (
         paper="99, 99, 2 %",
         study="table3",
         rule="supported if K reaches 90 %, V does so before or after its projection, and Q stays below 50 %, every "
-        "seed below 90 %, contradicted if one does the opposite, V in both places",
-        version=3,
+        "seed below 90 % and not rising where the rates end, contradicted if one does the opposite, V in both places",
+        version=4,
         test=both(at_least(conv_on("K")), at_best(conv_on("V"), V_AFTER), at_most(conv_on("Q"))),
     ),
     Claim(
@@ -82,9 +82,9 @@ CLAIMS = (
         where="Table 2",
         paper="99 %, 2 %",
         study="table2",
-        rule="supported if Mamba reaches 90 % and stays below 50 % without convolution, every seed below 90 %, "
-        "contradicted if one is opposite",
-        version=2,
+        rule="supported if Mamba reaches 90 % and stays below 50 % without convolution, every seed below 90 % "
+        "and not rising where the rates end, contradicted if one is opposite",
+        version=3,
         test=both(at_least(MAMBA), at_most(NO_CONV)),
     ),
     Claim(
@@ -115,7 +115,7 @@ CLAIMS = (
         paper="persists",
         study="table2",
         rule=f"attention with convolution against each variant: {WIDER}",
-        version=3,
+        version=4,
         test=wider_than(CONV, MAMBA, NO_GATE, S6_MLP),
     ),
     Claim(

@@ -56,8 +56,17 @@ class Claim:
         return f"R{self.number}" if self.ours else str(self.number)
 
     def judge(self, evidence: Evidence) -> "Verdict":
-        """The verdict on what there is; open where runs or seeds are missing."""
-        return Verdict(self, evidence, self._missing(evidence) or self.test.find(evidence))
+        """The verdict on what there is; open where runs or seeds are missing, or where one seed alone decides."""
+        return Verdict(self, evidence, self._missing(evidence) or self._steady(evidence))
+
+    def _steady(self, evidence: Evidence) -> Finding:
+        """What the test finds, if it finds the same without any one seed."""
+        found = self.test.find(evidence)
+        if found.word != "open":
+            for seed in evidence.told_by():
+                if self.test.find(evidence.without(seed)).word != found.word:
+                    return Finding("open", f"{found.word}, but not without seed {seed}: {found.numbers}")
+        return found
 
     def _missing(self, evidence: Evidence) -> Finding | None:
         if not evidence.runs:

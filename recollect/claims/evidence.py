@@ -1,7 +1,7 @@
 """What the store has of one study at one scale, as claims look at it."""
 
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -90,6 +90,18 @@ class Evidence:
             label: {_place(found[0].spec): Cell(found, self.select) for found in by_cell(finished(runs)).values()}
             for label, runs in self.runs.items()
         }
+
+    def told_by(self) -> list[int]:
+        """The seeds that tell accuracies; those of a search tell of its window, one at a rate."""
+        return sorted({run.spec.seed for runs in self.runs.values() for run in runs if run.tells != WINDOW})
+
+    def without(self, seed: int) -> "Evidence":
+        """The same without one of those."""
+        kept = {
+            label: [run for run in runs if run.spec.seed != seed or run.tells == WINDOW]
+            for label, runs in self.runs.items()
+        }
+        return replace(self, runs=kept)
 
     def is_mixed(self, label: str) -> bool:
         """Whether a model has several cells at one place, which differ in what nothing here tells, such as a budget."""

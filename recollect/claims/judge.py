@@ -1,6 +1,7 @@
 """The tests that claims are made of. Each turns evidence into a finding by bounds that its caller states."""
 
 from collections.abc import Callable, Iterator, Sequence
+from statistics import fmean
 from typing import Literal
 
 from recollect.claims.claim import Finding, Test, Word
@@ -8,6 +9,7 @@ from recollect.claims.evidence import Cell, Evidence, Sizes
 from recollect.studies.models import HYENA, MAMBA
 from recollect.window import surely_wider
 from recollect.window.measure import NOT_ONE, PERHAPS
+from recollect.window.select import accuracy, by_lr, for_accuracy
 
 Axis = Literal["width", "depth"]
 RECURRENT = (MAMBA, HYENA)
@@ -17,7 +19,7 @@ NEAR, APART = 0.05, 0.2
 WIDER = (
     "each other model needs a window somewhere that is sure (P >= 0.9) and 90 % at its best rate; where it has one: "
     "supported if P(wider) >= 0.95 against every other, contradicted if <= 0.05 against one, whatever lies beyond the "
-    "range"
+    "range; a window in which over a quarter of the seeds fail is at most as wide as it seems"
 )
 """The rule of `wider_than`."""
 
@@ -76,13 +78,15 @@ def at_least(*labels: str, bar: float = SOLVES, below: float = FAILS) -> Test:
 
 
 def at_most(*labels: str) -> Test:
-    """Supported where every cell fails, and no seed recalls; contradicted where one cell recalls."""
+    """Supported where every cell fails, no seed recalls, no better rate lies ahead; contradicted where one recalls."""
 
     def find(evidence: Evidence) -> Finding:
         found = named(evidence, labels)
+        ahead = [name for name, cell in found if is_rising(cell, FAILS)]
         most = max(cell.choice.mean for _, cell in found)
         luckiest = max(max(cell.choice.accuracies) for _, cell in found)
-        return Finding(decide(most < FAILS and luckiest < SOLVES, most >= SOLVES), show(found))
+        numbers = show(found) + f"; still rising where the rates end: {', '.join(ahead)}" * bool(ahead)
+        return Finding(decide(most < FAILS and luckiest < SOLVES and not ahead, most >= SOLVES), numbers)
 
     return Test(labels, find)
 
@@ -117,6 +121,15 @@ def with_control(test: Test, *labels: str) -> Test:
         return Finding(word, f"{found.numbers}; control: {shown}")
 
     return Test((*test.labels, *(label for label in labels if label not in test.labels)), find)
+
+
+def is_rising(cell: Cell, to: float) -> bool:
+    """Whether its best rate is the first or last tried, and one more step like the last would bring it there."""
+    rates = by_lr(for_accuracy(cell.records))
+    means = [fmean(accuracy(run) for run in runs) for runs in rates.values()]
+    at = list(rates).index(cell.choice.lr)
+    beside = {0: 1, len(means) - 1: len(means) - 2}.get(at)
+    return beside is not None and len(means) > 1 and 2 * means[at] - means[beside] >= to
 
 
 def best_mean(evidence: Evidence, label: str) -> float:
@@ -169,7 +182,11 @@ def has_window(cell: Cell) -> bool:
 
 def between(low: float, high: float) -> str:
     """A probability, or the bounds that the range leaves for it."""
-    return f"= {low:.2f}" if low == high else f"between {low:.2f} and {high:.2f}: a window is open"
+    return (
+        f"= {low:.2f}"
+        if low == high
+        else f"between {low:.2f} and {high:.2f}: a window is open, or seeds fail inside one"
+    )
 
 
 def width(cell: Cell) -> str:

@@ -8,6 +8,7 @@ from recollect.claims.judge import (
     FAILS,
     RECURRENT,
     SOLVES,
+    SURE,
     WIDER,
     above_floor,
     along,
@@ -15,6 +16,7 @@ from recollect.claims.judge import (
     cells,
     decide,
     has_window,
+    is_rising,
     show,
     spread,
     wider_than,
@@ -24,22 +26,29 @@ from recollect.spec.protocols import ZOOLOGY
 from recollect.studies.confounders import SWITCHES
 from recollect.studies.models import ATTENTION, HYENA, MAMBA
 from recollect.studies.switches import AS_IT_IS, switched, under
+from recollect.window import surely_alike
 from recollect.window.select import accuracy, choose, for_window, zoologys
 
 
 def outside(evidence: Evidence) -> Finding:
     """Test accuracy of the recurrent models at learning rates beyond the 90 % intervals of a window that they have."""
-    found: list[float] = []
-    for _, _, cell in cells(evidence, RECURRENT):
+    found: dict[str, list[float]] = {f"{label} {side}": [] for label in RECURRENT for side in ("below", "above")}
+    for label, _, cell in cells(evidence, RECURRENT):
         lower, upper = cell.window.lower, cell.window.upper
         low, high = (lower.low, upper.high) if lower and upper and has_window(cell) else (-math.inf, math.inf)
-        found += [accuracy(run) for run in for_window(cell.records) if not low <= math.log10(run.spec.train.lr) <= high]
-    if not found:
+        for run in for_window(cell.records):
+            x = math.log10(run.spec.train.lr)
+            if not low <= x <= high:
+                found[f"{label} {'below' if x < low else 'above'}"].append(accuracy(run))
+    runs = [one for side in found.values() for one in side]
+    if not runs:
         return Finding("open", "no learning rate lies surely outside of a window")
-    mean = sum(found) / len(found)
+    mean = sum(runs) / len(runs)
     levels = sorted({f"1/K = {cell.floor('1/K'):.2f}" for _, _, cell in cells(evidence, RECURRENT)})
-    numbers = f"mean test accuracy outside {mean:.1%} over {len(found)} runs; {', '.join(levels)}"
-    return Finding(decide(mean <= 0.05, mean >= 0.1), numbers)
+    missing = [side for side, there in found.items() if not there]
+    numbers = f"mean test accuracy outside {mean:.1%} over {len(runs)} runs; {', '.join(levels)}"
+    numbers += f"; none surely outside: {', '.join(missing)}" * bool(missing)
+    return Finding(decide(mean <= 0.05 and not missing, mean >= 0.1), numbers)
 
 
 def missed(evidence: Evidence) -> Finding:
@@ -100,7 +109,11 @@ def trails(evidence: Evidence) -> Finding:
     means = {label: sum(c.choice.mean for c in found) / len(found) for label, found in small.items()}
     gap = means[ATTENTION] - means[HYENA]
     shown = ", ".join(f"{label} {mean:.1%}" for label, mean in means.items())
-    supported, contradicted = gap >= 0.05 and means[ATTENTION] >= SOLVES, gap < 0.01 and means[HYENA] >= SOLVES
+    ahead = any(is_rising(cell, means[ATTENTION] - 0.05) for cell in small[HYENA])
+    supported, contradicted = (
+        gap >= 0.05 and means[ATTENTION] >= SOLVES and not ahead,
+        gap < 0.01 and means[HYENA] >= SOLVES,
+    )
     return Finding(decide(supported, contradicted), f"at width {least}: {shown}")
 
 
@@ -119,9 +132,9 @@ def set_by_mixer(evidence: Evidence) -> Finding:
     numbers = "; ".join(f"{MAMBA}: {width(one)} shallow, {width(other)} deep" for one, other in pairs)
     if not known or not sure:
         return Finding("open", f"not every depth has a window that is sure, and 90 % at its best rate: {numbers}")
-    near = all(abs(one.value - other.value) <= 0.5 and math.isfinite(one.high + other.high) for one, other in known)
+    near = all(surely_alike(shallow.window, deep.window, 0.5) >= SURE for shallow, deep in pairs)
     apart = any(one.low > other.high + 0.5 or other.low > one.high + 0.5 for one, other in known)
-    return Finding(decide(near and not holes, apart and not holes), numbers)
+    return Finding(decide(near, apart and not holes), numbers)
 
 
 def depth_brings_nothing(evidence: Evidence) -> Finding:
@@ -150,7 +163,7 @@ CLAIMS = (
         paper="wide, narrow",
         study="fig1",
         rule=WIDER,
-        version=3,
+        version=4,
         test=wider_than(ATTENTION, *RECURRENT),
     ),
     Claim(
@@ -160,8 +173,8 @@ CLAIMS = (
         paper="near 0",
         study="fig1",
         rule="mean test accuracy outside the windows that they have, sure (P >= 0.9) and 90 % at the best rate: "
-        "supported if <= 5 %, contradicted if >= 10 %",
-        version=3,
+        "supported if <= 5 %, with runs on both sides of each model's, contradicted if >= 10 %",
+        version=4,
         test=Test(RECURRENT, outside),
     ),
     Claim(
@@ -210,9 +223,9 @@ CLAIMS = (
         where="Sec 4",
         paper="a sizable gap",
         study="fig2",
-        rule="gap at the smallest width: supported if >= 5 % and attention reaches 90 %, "
-        "contradicted if < 1 % and Hyena reaches 90 %",
-        version=2,
+        rule="gap at the smallest width: supported if >= 5 %, attention reaches 90 % and Hyena is not "
+        "rising where the rates end, contradicted if < 1 % and Hyena reaches 90 %",
+        version=3,
         test=Test((ATTENTION, HYENA), trails),
     ),
     Claim(
@@ -221,10 +234,10 @@ CLAIMS = (
         where="Fig 13",
         paper="alike at 12 layers",
         study="fig13",
-        rule="each depth needs a window that is sure (P >= 0.9) and 90 % at its best rate: supported if the widths are "
-        "within 0.5 decades and bounded, contradicted if the intervals are further apart than that; open where one has "
-        "a hole",
-        version=4,
+        rule="each depth needs a window that is sure (P >= 0.9) and 90 % at its best rate: supported if widths and "
+        "middles are each within 0.5 decades with P >= 0.95, contradicted if the intervals of the widths are further "
+        "apart than that; open where one has a hole",
+        version=5,
         test=Test((MAMBA,), set_by_mixer),
     ),
     Claim(
@@ -245,7 +258,7 @@ CLAIMS = (
         paper="wide, narrow",
         study="fig5",
         rule=WIDER,
-        version=3,
+        version=4,
         test=wider_than(ATTENTION, MAMBA),
     ),
     Claim(

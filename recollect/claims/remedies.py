@@ -14,7 +14,8 @@ STATEMENT = f"widens Mamba's window by at least {ENOUGH} decades at no more than
 RULE = (
     f"against Mamba as it is: supported if P(wider by {ENOUGH} decades) >= {SURE} and at most {LOSS:.0%} of accuracy "
     f"is lost, contradicted if that P <= {1 - SURE:.2f} or more is lost, whatever lies beyond the range; "
-    "a hole is no width; at several widths all must support, and one contradicts; "
+    "a hole is no width, and a window in which over a quarter of the seeds fail is at most as wide as it seems; at "
+    "several widths all must support, and one contradicts; "
     f"attention as it is has to reach {SOLVES:.0%}"
 )
 
@@ -51,7 +52,7 @@ CLAIMS = tuple(
         paper="no claim",
         study="remedies",
         rule=RULE,
-        version=2,
+        version=3,
         test=widens(under(MAMBA, name)),
         ours=True,
     )

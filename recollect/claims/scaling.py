@@ -110,8 +110,8 @@ def preferred_axes(evidence: Evidence) -> Finding:
 
 
 FAILS_EVERYWHERE = (
-    "supported if every width stays below 50 %, and every seed below 90 %, while Mamba reaches 90 % at one, "
-    "contradicted if one reaches 90 %"
+    "supported if every width stays below 50 % and is not rising where the rates end, and every seed below 90 %, while "
+    "Mamba reaches 90 % at one, contradicted if one reaches 90 %"
 )
 CLAIMS = (
     Claim(
@@ -132,7 +132,7 @@ CLAIMS = (
         paper="fails",
         study="fig3",
         rule=FAILS_EVERYWHERE,
-        version=3,
+        version=4,
         test=with_control(at_most(ATTENTION), MAMBA),
     ),
     Claim(
@@ -142,7 +142,7 @@ CLAIMS = (
         paper="fails",
         study="fig12",
         rule=FAILS_EVERYWHERE,
-        version=3,
+        version=4,
         test=with_control(at_most(BASED), MAMBA),
     ),
     Claim(

@@ -3,7 +3,7 @@
 from recollect.window.cell import CellSearch, Searches, readings
 from recollect.window.compare import even_grid_runs, is_open, surely_wider, wider
 from recollect.window.compared import ComparedCell, at_length
-from recollect.window.effect import Change, Effect, effect, surely_widened
+from recollect.window.effect import Change, Effect, effect, surely_alike, surely_widened
 from recollect.window.found import Found, find, wider_matrix
 from recollect.window.measure import THRESHOLD, Estimate, Window, measure
 from recollect.window.reading import Rate, Reading, sensitivity
@@ -33,6 +33,7 @@ __all__ = [
     "measure",
     "readings",
     "sensitivity",
+    "surely_alike",
     "surely_widened",
     "surely_wider",
     "wider",

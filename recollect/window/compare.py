@@ -9,7 +9,7 @@ import numpy as np
 from recollect.window.curve import GUESS, Floats, logistic
 from recollect.window.edges import edges
 from recollect.window.holes import outside
-from recollect.window.measure import Window
+from recollect.window.measure import PATCHY, Window
 from recollect.window.posterior import Mesh, Posterior, fit
 from recollect.window.reading import Rate
 
@@ -22,24 +22,31 @@ Curve = tuple[float, float, float, float, float]
 """a, u, top - guess, b, v."""
 
 
-def wider(first: Window, second: Window) -> float:
-    """The probability that the first window is wider, the two cells being independent; no window is of width 0.
+def wider(first: Window, second: Window, share: float = 1.0) -> float:
+    """The probability that the first window is wider than such a share of the second, the two cells being independent.
 
-    Of an open window what lies in the range counts: a lower bound. A hole is no width.
+    As far as there may be no window its width is 0. Of an open one what lies in the range counts: a lower bound. A hole
+    is no width.
     """
-    one, other = less_holes(first)[:, None], less_holes(second)
+    one, other = less_holes(first)[:, None], share * less_holes(second)
     return float(np.mean((one > other) + 0.5 * (one == other)))
 
 
-def surely_wider(first: Window, second: Window) -> tuple[float, float]:
-    """The least and the greatest probability that the first window is wider, whatever lies beyond the range.
+def surely_wider(first: Window, second: Window, share: float = 1.0) -> tuple[float, float]:
+    """The least and the greatest that `wider` may be, whatever lies beyond the range."""
+    return bounded(wider(first, second, share), first, second)
+
+
+def bounded(chance: float, first: Window, second: Window) -> tuple[float, float]:
+    """The least and the greatest that a probability of the first window being wider may be.
 
     What is known of an open window bounds its width from below only: it may decide that a window is wider than a closed
-    one, never that it is narrower.
+    one, never that it is narrower. That of a window in which many seeds fail is bounded from above only: lucky runs may
+    hide a hole.
     """
-    one, other = less_holes(first), less_holes(second)
-    chance = float(np.mean((one[:, None] > other) + 0.5 * (one[:, None] == other)))
-    return (0.0 if is_open(second) else chance), (1.0 if is_open(first) else chance)
+    may_fall = is_open(second) or PATCHY in first.flags
+    may_rise = is_open(first) or PATCHY in second.flags
+    return (0.0 if may_fall else chance), (1.0 if may_rise else chance)
 
 
 def is_open(window: Window) -> bool:

@@ -14,10 +14,13 @@ from typing import Any
 
 import numpy as np
 
-from recollect.window.compare import is_open, less_holes
+from recollect.window.compare import bounded, is_open, less_holes
 from recollect.window.curve import Floats
 from recollect.window.edges import TAIL
-from recollect.window.measure import Estimate, Window
+from recollect.window.measure import NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, Estimate, Window
+
+UNSURE = {NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY}
+"""Where a width is not known from both sides."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +61,7 @@ def effect(window: Window, reference: Window, accuracy: float, before: float) ->
 
 
 def widening(window: Window, reference: Window) -> Change:
-    """Of the width; no window is of width 0."""
+    """Of the width, which is 0 as far as there may be no window."""
     gaps = np.subtract.outer(less_holes(window), less_holes(reference))
     return _change(gaps, may_fall=is_open(reference), may_rise=is_open(window))
 
@@ -75,8 +78,15 @@ def shift(window: Window, reference: Window) -> Change | None:
 def surely_widened(window: Window, reference: Window, by: float) -> tuple[float, float]:
     """The least and the greatest probability that the width has grown by so many decades, whatever lies beyond."""
     gaps = np.subtract.outer(less_holes(window), less_holes(reference))
-    chance = float(np.mean(gaps >= by))
-    return 0.0 if is_open(reference) else chance, 1.0 if is_open(window) else chance
+    return bounded(float(np.mean(gaps >= by)), window, reference)
+
+
+def surely_alike(window: Window, reference: Window, within: float) -> float:
+    """The least probability that the widths, and the middles, differ by so many decades at most."""
+    if not window.centres or not reference.centres or {*window.flags, *reference.flags} & UNSURE:
+        return 0.0
+    pairs = ((less_holes(window), less_holes(reference)), (window.centres, reference.centres))
+    return min(float(np.mean(np.abs(np.subtract.outer(*pair)) <= within)) for pair in pairs)
 
 
 def _change(gaps: Floats, *, may_fall: bool, may_rise: bool) -> Change:

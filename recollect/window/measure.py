@@ -27,6 +27,7 @@ NEVER = "never solved"
 RARELY = "solved by fewer than half of the seeds"
 PERHAPS = "perhaps solved by fewer than half of the seeds at every lr"
 PATCHY = "seeds fail inside the window"
+ELSEWHERE = "runs succeed outside of the window"
 RELIABLE = 0.75
 """The share of the runs in the middle half of a window that is to succeed."""
 
@@ -75,7 +76,7 @@ class Window:
     high: float
     widths: tuple[
         float, ...
-    ]  # evenly spaced quantiles of the width, of an open one inside the range; 0 if there is none
+    ]  # evenly spaced quantiles of the width, of what the range holds unless it is closed; 0 as far as there is none
     centres: tuple[float, ...]  # the same of the middle between the edges, log10 lr; empty where there is no window
 
     @property
@@ -120,6 +121,7 @@ class Window:
                 PERHAPS: self.none > 1 - SURE,
                 OPEN_LEFT: math.isinf(self.lower.low),
                 OPEN_RIGHT: math.isinf(self.upper.high),
+                ELSEWHERE: any(one.solved and not self.lower.low <= one.x <= self.upper.high for one in self.rates),
             }
         solved, runs = self.inside
         told |= {NOT_ONE: bool(self.holes), PATCHY: runs >= ENOUGH and solved < RELIABLE * runs}
@@ -169,8 +171,8 @@ def measure(
     known = edges(posterior)
     exists = known.none <= SURE and any(_counts(rate, known) for rate in found)
     lower, upper = _edges_in(known, grid) if exists else (None, None)
-    is_open = bool(lower and upper and math.isinf(upper.high - lower.low))
-    widths = within(posterior) if is_open else known.width
+    is_closed = bool(lower and upper and math.isfinite(upper.high - lower.low))
+    widths = known.width if is_closed else within(posterior)
     middle = (known.lower.median + known.upper.median) / 2
     top = max(rate.accuracy for rate in found) - NEARLY
     return Window(
@@ -186,7 +188,7 @@ def measure(
         steps=steps,
         low=grid.low,
         high=grid.high,
-        widths=tuple(_at(widths, known.none, share) for share in SHARES) if exists else (0.0,),
+        widths=tuple(_at(widths, known.none, share) for share in SHARES),
         centres=tuple(map(centre(posterior).quantile, SHARES)) if exists else (),
     )
 

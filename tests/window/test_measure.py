@@ -9,9 +9,20 @@ import pytest
 
 from recollect.errors import BadInput
 from recollect.spec.rates import on_lattice
-from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, surely_wider, wider
+from recollect.window import Reading, Window, even_grid_runs, measure, sensitivity, surely_widened, surely_wider, wider
 from recollect.window.curve import FULL, GUESS, TOPS, crossings
-from recollect.window.measure import BEST_AT_EDGE, NEVER, NOT_ONE, OPEN_LEFT, OPEN_RIGHT, PATCHY, PERHAPS, RARELY, SURE
+from recollect.window.measure import (
+    BEST_AT_EDGE,
+    ELSEWHERE,
+    NEVER,
+    NOT_ONE,
+    OPEN_LEFT,
+    OPEN_RIGHT,
+    PATCHY,
+    PERHAPS,
+    RARELY,
+    SURE,
+)
 from recollect.window.posterior import SLOPES, Mesh, Posterior, after, fit, prior
 from recollect.window.reading import Rate, rates
 
@@ -175,7 +186,17 @@ def test_edges_that_hold_no_success_are_no_window() -> None:
     assert found.none < SURE
     assert found.width is None
     assert RARELY in found.flags
-    assert (found.widths, found.centres) == ((0.0,), ())
+    assert found.centres == ()
+    assert np.mean(np.array(found.widths) == 0) == pytest.approx(found.none, abs=0.01)
+
+
+def test_a_success_beyond_both_edges_is_told() -> None:
+    lone = dict.fromkeys((-4.6, -4.4, -4.2, -3.6, -3.4), "f") | {-4.0: "s"}
+    assert ELSEWHERE not in window(CLEAR).flags
+    island = window(
+        lone | {-3.2 + i / 10: "ff" for i in range(8)} | {-2.4 + i / 10: "ss" for i in range(8)} | {-1.5: "ff"}
+    )
+    assert ELSEWHERE in island.flags
 
 
 def test_the_best_lr_is_flagged_at_the_edge_of_the_grid() -> None:
@@ -241,8 +262,17 @@ def test_one_window_is_wider_than_another_with_a_probability() -> None:
     assert wider(wide, wide) == pytest.approx(0.5)
     assert wider(wide, narrow) == pytest.approx(1 - wider(narrow, wide))
     assert wider(wide, narrow) > 0.8
-    assert wider(narrow, never) == 1
-    assert wider(never, never) == 0.5
+    assert 0.95 < wider(narrow, never) < 1
+    assert wider(never, never) == pytest.approx(0.5)
+
+
+def test_runs_that_all_fail_may_have_missed_a_window_and_more_of_them_less_so() -> None:
+    tested = [np.linspace(-4, -1, n) for n in (4, 13, 40)]
+    missed = [measure([Reading(10.0**x, 1, 0.2) for x in found], steps=2000) for found in tested]
+    assert all(one.width is None for one in missed)
+    likely = [surely_widened(window(CLEAR), one, 1.0)[0] for one in missed]
+    assert likely == sorted(likely)
+    assert likely[0] < 0.9 < likely[-1]
 
 
 def test_a_window_that_there_may_not_be_has_an_interval_down_to_zero() -> None:
