@@ -110,11 +110,13 @@ except SystemExit as end:
     assert done.returncode == 0, done.stderr
 
 
-def test_training_does_not_load_torchs_compiler() -> None:
+def test_sizes_and_training_do_not_load_torchs_compiler() -> None:
     code = """import sys
 from recollect import make_spec
 from recollect.training.execute import execute
-fields = {"train.steps": 2, "task.validation_rows": 4, "task.test_rows": 4}
+from recollect.training.model import sizes
+fields = {"train.steps": 2, "task.validation_rows": 4, "task.test_rows": 4, "train.lr_norms": 0.1}
+sizes(make_spec("mqar", "mamba", fields))
 list(execute(make_spec("mqar", "attention", fields)))
 sys.exit('torch._dynamo' in sys.modules)"""
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

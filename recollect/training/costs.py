@@ -30,12 +30,17 @@ def tokens(spec: RunSpec) -> int:
     return spec.train.steps * spec.train.batch_size * spec.task.length
 
 
+def parameters(spec: RunSpec) -> int:
+    """About as many as a model has, its embedding and head among them."""
+    return weights(spec) + spec.task.vocab_size * spec.model.d_model * (1 if spec.model.tied_head else 2)
+
+
 def memory(spec: RunSpec) -> int:
     """About the bytes that a run takes: weights with gradients and AdamW's two moments, activations, its fixed rows."""
     model, batch = spec.model, spec.train.batch_size * spec.task.length
-    params = weights(spec) + spec.task.vocab_size * model.d_model * (1 if model.tied_head else 2)
     rows = 0 if spec.task.rows == "fresh" else spec.task.rows
-    return 16 * params + 4 * batch * model.d_model * model.n_layers * ACTIVATIONS + 8 * rows * spec.task.length
+    activations = batch * model.d_model * model.n_layers * ACTIVATIONS
+    return 16 * parameters(spec) + 4 * activations + 8 * rows * spec.task.length
 
 
 def check_memory(specs: Iterable[RunSpec], force: bool | None = None) -> None:

@@ -16,9 +16,13 @@ from recollect.mixers.parts import RMSNorm
 from recollect.ops.forms import KERNELS, Kernel, pick
 from recollect.spec import ForeignOptions, ModelSpec, RunSpec, WholeOptions
 from recollect.spec.model import Block as BlockKind
+from recollect.training.costs import parameters
 from recollect.training.initialisation import initialise
 from recollect.training.learner import Learner
 from recollect.training.whole import Whole
+
+SMALL = 10_000_000
+"""Parameters that take a moment to draw."""
 
 
 class MLP(nn.Module):
@@ -131,9 +135,12 @@ def build_model(spec: RunSpec) -> Learner:
 
 
 def outline(spec: RunSpec) -> Learner:
-    """The model of a spec without its memory; with it where a user's code, which may ask for values, is part of it."""
+    """The model of a spec, a large one without its memory unless a user's code, which may ask for values, is in it.
+
+    Small ones are soon made, and `meta` loads torch's compiler: a second of the processor.
+    """
     is_theirs = any(isinstance(options, ForeignOptions) for options in spec.model.mixers)
-    with torch.device("cpu" if is_theirs else "meta"):
+    with torch.device("cpu" if is_theirs or parameters(spec) < SMALL else "meta"):
         return build_model(spec)
 
 
