@@ -49,7 +49,7 @@ class _AnswerLoss(torch.autograd.Function):
         known = target >= 0
         share = (known.to(x.dtype) / known.sum().clamp(min=1)).unsqueeze(1)  # (N, 1): 1/count, or 0 where ignored
         loss, right = x.new_zeros(()), torch.empty_like(known)
-        dx, dweight = (torch.empty_like(x), torch.zeros_like(weight)) if needs else (x, weight)
+        dx, dweight = (torch.empty_like(x), weight.new_zeros(weight.T.shape)) if needs else (x, weight.T)
         rows = max(1, CHUNK_BYTES // (weight.shape[0] * x.element_size()))
         for part in (slice(start, start + rows) for start in range(0, len(x), rows)):
             wanted = target[part].clamp(min=0).unsqueeze(1)
@@ -62,9 +62,9 @@ class _AnswerLoss(torch.autograd.Function):
             loss += ((total.log() - chosen) * share[part]).sum()
             if needs:
                 p.mul_(share[part] / total).scatter_add_(1, wanted, -share[part])
-                torch.mm(p, weight, out=dx[part])
-                dweight.addmm_(p.T, x[part])
-        ctx.save_for_backward(dx, dweight)
+                dx[part] = p @ weight
+                dweight.addmm_(x[part].T, p)  # (D, V): the small factor is the one that is turned
+        ctx.save_for_backward(dx, dweight.T)
         ctx.mark_non_differentiable(right)
         return loss, right
 
@@ -80,16 +80,16 @@ class _CompiledLoss(torch.autograd.Function):
         known = target >= 0
         share = known.to(x.dtype) / known.sum().clamp(min=1)  # 1/count, or 0 where ignored
         losses, totals, right = torch.empty_like(share), torch.empty_like(share), torch.empty_like(known)
-        dx, dweight = (torch.empty_like(x), torch.zeros_like(weight)) if needs else (x, weight)
+        dx, dweight = (torch.empty_like(x), weight.new_zeros(weight.T.shape)) if needs else (x, weight.T)
         rows = max(1, CHUNK_BYTES // (weight.shape[0] * x.element_size()))
         for part in (slice(start, start + rows) for start in range(0, len(x), rows)):
             p = x[part] @ weight.T
             _soften(*(v.numpy() for v in (p, target[part], losses[part], totals[part], right[part])))
             if needs:  # p lacks the factor share / total
                 scale = (share[part] / totals[part]).unsqueeze(1)
-                torch.mm(p, weight, out=dx[part]).mul_(scale)
-                dweight.addmm_(p.T, x[part] * scale)
-        ctx.save_for_backward(dx, dweight)
+                dx[part] = (p @ weight).mul_(scale)
+                dweight.addmm_((x[part] * scale).T, p)  # (D, V): the small factor is the one that is turned
+        ctx.save_for_backward(dx, dweight.T)
         ctx.mark_non_differentiable(right)
         return losses @ share, right
 

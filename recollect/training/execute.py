@@ -25,6 +25,7 @@ from recollect.training.check import preflight
 from recollect.training.device import libraries, named, require, set_up
 from recollect.training.learner import Learner
 from recollect.training.model import build_model
+from recollect.training.products import is_faster, set_products
 from recollect.training.subnormal import flushed, flushes
 from recollect.training.trainer import Trainer, evaluate, loss_at
 
@@ -148,9 +149,10 @@ def warm_up(trainer: Trainer) -> None:
 
 
 def prepare(spec: RunSpec) -> None:
-    """Set this process up for a spec: threads, precision, and a heap that is kept."""
+    """Set this process up for a spec: threads, precision, products, and a heap that is kept."""
     keep_heap()
     set_up(spec)
+    set_products(spec)
     torch.set_num_threads(spec.compute.threads)
 
 
@@ -187,6 +189,7 @@ def provenance(spec: RunSpec) -> dict[str, Any]:
         "python": platform.python_version(),
         "machine": platform.machine(),
         "processor": torch.backends.cpu.get_cpu_capability(),
+        "products": "oneDNN" if is_faster(spec) else "torch",
         "subnormals": "flushed" if flushes(spec.compute.threads) else "kept",
         "host": platform.node(),
         "pid": os.getpid(),
